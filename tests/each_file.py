@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Each file of core/ and server/ by itself, with clang: headers that have no .cc of their own too.
+"""Each file of core/, server/ and tests/unit/ by itself, with clang.
 
-    tests/each_file.py syntax [SECONDS]  that it includes what it uses: builds compile whole folders at once
-    tests/each_file.py lint [SECONDS]    clang-tidy, with the checks of .clang-tidy
+    tests/each_file.py syntax [SECONDS]  that it includes what it uses: builds compile whole folders at once;
+                                         headers that have no .cc of their own too
+    tests/each_file.py lint [SECONDS]    clang-tidy, with the checks of .clang-tidy; no tests
 
 What passed is remembered by what the file and all that it includes of the project say, so that only what has changed is
 looked at again. What was changed last is first; after SECONDS no more is begun, and without them there is no limit.
@@ -26,7 +27,8 @@ BUILD = ROOT / "build/each-file"
 PASSED = pathlib.Path(os.environ.get("CCACHE_DIR", pathlib.Path.home() / ".cache/ccache")) / "each-file"
 COMPILER = "clang++-19"
 TIDY = "clang-tidy-19"
-INCLUDE = re.compile(r'^#include "((?:core|server)/[^"]+)"', re.MULTILINE)
+TESTS = "tests/unit/"
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 OF_GENERATED = {"server/module"}  # compiled against another program's header, by a target of its own
 FLAG = re.compile(r"-(?:D|I|isystem|std)")
 
@@ -38,7 +40,7 @@ def commands():
     flags = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         name = os.path.relpath(entry["file"], ROOT)
-        if name.startswith(("core/", "server/")) and str(pathlib.Path(name).parent) not in OF_GENERATED:
+        if name.startswith(("core/", "server/", TESTS)) and str(pathlib.Path(name).parent) not in OF_GENERATED:
             flags.setdefault(name, kept(shlex.split(entry["command"])))
     return flags
 
@@ -80,8 +82,13 @@ def included(name):
         one = left.pop()
         if one not in found:
             found.add(one)
-            left += INCLUDE.findall(text(one))
+            left += [place for target in INCLUDE.findall(text(one)) for place in places_of(target, one) if text(place)]
     return found
+
+
+def places_of(target, includer):
+    """Where the compiler looks for what a file includes, of the project's folders."""
+    return target, TESTS + target, os.path.normpath(os.path.join(os.path.dirname(includer), target))
 
 
 def key(words, name):
@@ -115,7 +122,8 @@ def main():
     if mode not in ("syntax", "lint"):
         raise SystemExit(__doc__)
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0
-    files = with_headers(commands()) if mode == "syntax" else commands()
+    files = commands()
+    files = with_headers(files) if mode == "syntax" else {name: files[name] for name in files if TESTS not in name}
     program = [COMPILER, "-fsyntax-only", "-Wall", "-Wextra"] if mode == "syntax" else [TIDY, "--quiet"]
     common = [version(program[0]), *program, (ROOT / ".clang-tidy").read_text() if mode == "lint" else ""]
     PASSED.mkdir(parents=True, exist_ok=True)

@@ -358,6 +358,14 @@ def check_anonymous_types(tree):
             for name in TYPE.findall(block) if name in declared]
 
 
+def check_test_namespaces(tree):
+    """Unit tests are compiled together too: what a file needs for itself is in a namespace of its name."""
+    return [f"{path}:1: has no namespace {own}" for path, text in tree.sources("tests/unit/core/", "tests/unit/server/")
+            if path.endswith("_test.cc")
+            for own in [posixpath.basename(path).removesuffix(".cc")]
+            if not re.search(rf"^namespace tally(::\w+)*::{own} {{$", text, re.MULTILINE)]
+
+
 def sources_named(path, text):
     """What a CMakeLists.txt names as sources: (pattern, whether it reaches the folders below)."""
     folder = posixpath.dirname(path)
@@ -418,4 +426,5 @@ def check_value_headers(tree):
 
 RULES = [check_rooms, check_loose_files, check_hosted, check_folder_cycles, check_system_includes,
          check_core_purity, check_include_cycles, check_file_sizes, check_function_sizes, check_headers, check_include_paths,
-         check_unfinished, check_freed_strings, check_targets, check_anonymous_types, check_value_headers]
+         check_unfinished, check_freed_strings, check_targets, check_anonymous_types, check_test_namespaces,
+         check_value_headers]

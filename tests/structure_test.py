@@ -142,6 +142,12 @@ class RuleTest(unittest.TestCase):
 
         self.check(rules.check_anonymous_types, tree("A"), tree("B"))
 
+    def test_test_namespaces(self):
+        def tree(namespace):
+            return {"tests/unit/core/a_test.cc": f"namespace tally{namespace} {{\n}}\n"}
+
+        self.check(rules.check_test_namespaces, tree(""), tree("::a_test"))
+
     def test_headers(self):
         self.check(rules.check_headers, {"core/a.h": "int a;\n"},
                    {"core/a.h": "// What.\n#pragma once\n", "core/a.cc": ""})

@@ -47,11 +47,14 @@ run_case() {
   return "$status"
 }
 
-# build PRESET TARGET…: once in a run, since nothing changes between the suites.
+# build PRESET TARGET…: what this run has not built yet, since nothing changes between the suites.
 declare -A built=()
 build() {
-  [[ -v built[$*] ]] && return
-  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}" && built[$*]=yes
+  local target left=()
+  for target in "${@:2}"; do [[ -v built["$1 $target"] ]] || left+=("$target"); done
+  (( ${#left[@]} )) || return 0
+  cmake --preset "$1" && cmake --build --preset "$1" --target "${left[@]}" -- -k 0 || return
+  for target in "${left[@]}"; do built["$1 $target"]=yes; done
 }
 
 # scaled N: that many, times SCALE, and at least 1: to a fuzzer 0 seconds are no limit.
@@ -59,25 +62,18 @@ scaled() { awk "BEGIN { n = int($1 * ${SCALE:-1}); print n < 1 ? 1 : n }"; }
 
 limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
 
-# What the suite runs, so that suites that run at the same time build nothing.
-build_for() {
+# targets_of NAME: the preset and the targets of what the suite runs.
+targets_of() {
   case $1 in
-    unit-threads) build tsan thread_tests ;;
-    unit-*) build asan "${1#unit-}_tests" ;;
-    differential) build release tallyd differential ;;
-    calendar) build release calendar_windows ;;
-    asan-e2e-*) build asan tallyd ;;
-    e2e-module_* | e2e-moving_in | e2e-migrate) build release tallyd tally_module ;;
-    e2e-* | clients-*) build release tallyd ;;
-    fuzz-*) build asan "${1#fuzz-}_fuzz" ;;
-  esac
-}
-
-# Whether the suite runs the program as it is released.
-needs_program() {
-  case $1 in
-    differential | e2e-* | clients-* | bench-*) true ;;
-    *) false ;;
+    unit-threads) echo tsan thread_tests ;;
+    unit-*) echo asan "${1#unit-}_tests" ;;
+    differential) echo release tallyd differential ;;
+    calendar) echo release calendar_windows ;;
+    asan-e2e-*) echo asan tallyd ;;
+    e2e-module_* | e2e-moving_in | e2e-migrate) echo release tallyd tally_module ;;
+    e2e-* | clients-*) echo release tallyd ;;
+    fuzz-*) echo asan "${1#fuzz-}_fuzz" ;;
+    bench-quota-scale) echo release tallyd quota_scale ;;
   esac
 }
 

@@ -5,20 +5,13 @@
 
 #include "random_seed.h"
 
-using tally::AccessTracking;
-using tally::FrequencyOf;
-using tally::IdleSeconds;
-using tally::NewFrequencyMark;
-using tally::TimeMark;
-using tally::UsedFrequencyMark;
-using tally::test::SeededRandom;
-
+namespace tally::access_test {
 namespace {
+
+using test::SeededRandom;
 
 constexpr int64_t kNow = 1'700'000'000'000;
 constexpr int64_t kMinute = 60'000;
-
-}  // namespace
 
 TEST_CASE("access marks by time tell idle seconds, also over their wrap") {
   CHECK(IdleSeconds(TimeMark(kNow), kNow + 999) == 0);
@@ -31,7 +24,7 @@ TEST_CASE("access marks by time tell idle seconds, also over their wrap") {
 TEST_CASE("access marks by frequency begin at 5 and fall by one for each period without use") {
   AccessTracking tracking{.by_frequency = true, .log_factor = 10, .decay_minutes = 2};
   const uint32_t mark = NewFrequencyMark(kNow);
-  CHECK(mark <= tally::kAccessMask);
+  CHECK(mark <= kAccessMask);
   CHECK(FrequencyOf(mark, tracking, kNow) == 5);
   CHECK(FrequencyOf(mark, tracking, kNow + 1 * kMinute) == 5);
   CHECK(FrequencyOf(mark, tracking, kNow + 6 * kMinute) == 2);
@@ -64,3 +57,6 @@ TEST_CASE("access marks by frequency grow with the logarithm of the uses") {
   CHECK(UsedFrequencyMark(NewFrequencyMark(kNow), tracking, kNow, UINT64_MAX) ==
         NewFrequencyMark(kNow) + 1);
 }
+
+}  // namespace
+}  // namespace tally::access_test

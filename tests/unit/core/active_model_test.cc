@@ -13,7 +13,7 @@
 #include "core/tzdata/tzdata_zones.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::active_model_test {
 namespace {
 
 constexpr int64_t kMinute = 60'000;
@@ -294,4 +294,4 @@ TEST_CASE("ACTIVE agrees with a list of all events, whatever the clocks do") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::active_model_test

@@ -7,7 +7,7 @@
 #include "core/tzdata/tzdata_zones.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::active_test {
 namespace {
 
 constexpr int64_t kDay = 86'400'000;
@@ -341,4 +341,4 @@ TEST_CASE("ACTIVE: malformed runs are refused") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::active_test

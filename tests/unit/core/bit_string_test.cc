@@ -8,7 +8,7 @@
 #include "core/bytes/text.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::bit_string_test {
 namespace {
 
 std::string RandomBytes(test::SeededRandom& random, size_t size) {
@@ -96,4 +96,4 @@ TEST_CASE("The shorter operand counts as followed by zeros", "[bits]") {
   }
 }
 
-}  // namespace tally
+}  // namespace tally::bit_string_test

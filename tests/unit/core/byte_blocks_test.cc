@@ -11,7 +11,7 @@
 #include "core/bytes/text.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::byte_blocks_test {
 namespace {
 
 constexpr size_t kBlock = ByteBlocks::kBlockBytes;
@@ -244,4 +244,4 @@ TEST_CASE("One small block serves small outputs for ever", "[byte_blocks]") {
   }
 }
 
-}  // namespace tally
+}  // namespace tally::byte_blocks_test

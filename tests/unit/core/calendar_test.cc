@@ -12,7 +12,7 @@
 #include "core/tzdata/tzdata_zones.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::calendar_test {
 namespace {
 
 constexpr int64_t kHour = 3'600'000;
@@ -241,4 +241,4 @@ TEST_CASE("periods around every change of a year join without gaps") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::calendar_test

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-namespace tally {
+namespace tally::common_subsequence_test {
 namespace {
 
 size_t NaiveLength(std::string_view a, std::string_view b) {
@@ -49,4 +49,4 @@ TEST_CASE("common subsequence: empty texts") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::common_subsequence_test

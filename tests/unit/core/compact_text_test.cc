@@ -9,7 +9,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::compact_text_test {
 namespace {
 
 std::string CodeOf(std::string_view text) { return std::string(CompactText(text).code()); }
@@ -125,4 +125,4 @@ TEST_CASE("compact text: every byte string comes back, and no two share a code")
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::compact_text_test

@@ -16,7 +16,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::counted_block_test {
 namespace {
 
 using test::SeededRandom;
@@ -192,4 +192,4 @@ TEST_CASE("a block is freed with its last owner, and short elements are in no co
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::counted_block_test

@@ -15,7 +15,7 @@
 #include "scale.h"
 #include "zipf.h"
 
-namespace tally {
+namespace tally::decisions_test {
 namespace {
 
 constexpr int64_t kNow = 1'795'230'400'000;
@@ -299,4 +299,4 @@ TEST_CASE("of denials by chance each above the bound is there, and none is off b
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decisions_test

@@ -6,7 +6,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::directory_test {
 namespace {
 
 struct Part {
@@ -74,4 +74,4 @@ TEST_CASE("directory: it finds what an ordered map of intervals finds") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::directory_test

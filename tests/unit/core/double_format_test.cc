@@ -11,7 +11,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::double_format_test {
 namespace {
 
 std::string Text(double value) {
@@ -143,4 +143,4 @@ TEST_CASE("double_format: long doubles as arguments") {
   CHECK_FALSE(ParseLongDouble(std::string_view("1\0", 2)).has_value());
 }
 
-}  // namespace tally
+}  // namespace tally::double_format_test

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace tally {
+namespace tally::duration_test {
 namespace {
 
 TEST_CASE("durations are whole units or seconds with a fraction") {
@@ -93,4 +93,4 @@ TEST_CASE("a duration is written in the largest unit of which it is a whole numb
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::duration_test

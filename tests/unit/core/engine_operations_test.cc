@@ -8,7 +8,7 @@
 #include "core/engine/limits.h"
 #include "core/engine/quota_books.h"
 
-namespace tally {
+namespace tally::engine_operations_test {
 namespace {
 
 constexpr int64_t kNow = 1'795'230'400'000;
@@ -142,4 +142,4 @@ TEST_CASE("QUOTA: a book is there as long as something is in it") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::engine_operations_test

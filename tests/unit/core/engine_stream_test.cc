@@ -10,7 +10,7 @@
 #include "core/limit/policy_table.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::engine_stream_test {
 namespace {
 
 constexpr int64_t kNow = 1'795'230'400'000;
@@ -115,4 +115,4 @@ TEST_CASE("an engine with fewer databases refuses a stream, and an error of the 
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::engine_stream_test

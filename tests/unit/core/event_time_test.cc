@@ -15,7 +15,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::event_time_test {
 namespace {
 
 constexpr int64_t kBegin = 1'795'230'400'000;
@@ -349,4 +349,4 @@ TEST_CASE("no window of event time holds more than its limit, whatever the clock
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::event_time_test

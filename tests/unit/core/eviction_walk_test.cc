@@ -9,15 +9,11 @@
 
 #include "random_seed.h"
 
-using tally::Engine;
-using tally::EvictionRule;
-using tally::EvictionWalk;
-using tally::Keyspace;
-using tally::kNoDeadline;
-using tally::test::SeededRandom;
-using First = tally::EvictionRule::First;
-
+namespace tally::eviction_walk_test {
 namespace {
+
+using test::SeededRandom;
+using First = EvictionRule::First;
 
 constexpr int64_t kNow = 1'700'000'000'000;
 
@@ -65,12 +61,10 @@ void FillByAge(Engine& engine, SeededRandom& random, int64_t count) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("eviction by last use takes nearly only the oldest") {
   SeededRandom random;
   INFO("seed " << random.seed());
-  tally::UtcOnly zones;
+  UtcOnly zones;
   Engine engine(1, random.Next(), zones);
   constexpr int64_t kKeys = 100'000;
   FillByAge(engine, random, kKeys);
@@ -88,7 +82,7 @@ TEST_CASE("eviction in a segment of few keys is exact, in their order") {
   for (const First first : {First::kLeastRecent, First::kLeastFrequent, First::kSoonestDue}) {
     SeededRandom random;
     INFO("seed " << random.seed() << ", rule " << static_cast<int>(first));
-    tally::UtcOnly zones;
+    UtcOnly zones;
     Engine engine(1, random.Next(), zones);
     engine.set_access_tracking({.by_frequency = first == First::kLeastFrequent, .log_factor = 0});
     // By what decides, which is different for each key.
@@ -120,7 +114,7 @@ TEST_CASE("eviction in a segment of few keys is exact, in their order") {
 TEST_CASE("eviction of keys with a deadline spares those without, in all databases") {
   SeededRandom random;
   INFO("seed " << random.seed());
-  tally::UtcOnly zones;
+  UtcOnly zones;
   Engine engine(4, random.Next(), zones);
   std::set<std::string> dated;
   for (int64_t i = 0; i < 30'000; ++i) {
@@ -141,7 +135,7 @@ TEST_CASE("eviction of keys with a deadline spares those without, in all databas
 }
 
 TEST_CASE("eviction of any key empties everything, and gives its memory back") {
-  tally::UtcOnly zones;
+  UtcOnly zones;
   Engine engine(2, 7, zones);
   EvictionWalk walk;
   EvictionWalk::Batch batch;
@@ -156,3 +150,6 @@ TEST_CASE("eviction of any key empties everything, and gives its memory back") {
   CHECK(engine.database(1).size() == 0);
   CHECK(engine.database(1).table_bytes() < full / 10);
 }
+
+}  // namespace
+}  // namespace tally::eviction_walk_test

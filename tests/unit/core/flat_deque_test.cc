@@ -6,7 +6,7 @@
 
 #include "tests/unit/random_seed.h"
 
-namespace tally {
+namespace tally::flat_deque_test {
 namespace {
 
 TEST_CASE("A flat deque does what a deque does", "[flat_deque]") {
@@ -55,4 +55,4 @@ TEST_CASE("An emptied flat deque holds no memory, a growing one little to spare"
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::flat_deque_test

@@ -5,7 +5,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::glob_test {
 namespace {
 
 // The obvious matcher, exponential in the number of stars.
@@ -95,4 +95,4 @@ TEST_CASE("glob: agrees with the naive matcher") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::glob_test

@@ -7,7 +7,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::handle_index_test {
 namespace {
 
 // Records that are their own names; hashes are assigned by the test.
@@ -120,4 +120,4 @@ TEST_CASE("a scan of the handle index visits what stays exactly once under any c
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::handle_index_test

@@ -11,7 +11,7 @@
 #include "core/bytes/number.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::hash_test {
 namespace {
 
 constexpr uint64_t kSeed = 0x5eed;
@@ -398,4 +398,4 @@ TEST_CASE("hash: is freed in slices") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::hash_test

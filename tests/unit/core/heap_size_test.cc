@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace tally {
+namespace tally::heap_size_test {
 namespace {
 
 TEST_CASE("Requests round up to jemalloc's size classes", "[heap_size]") {
@@ -20,4 +20,4 @@ TEST_CASE("Requests round up to jemalloc's size classes", "[heap_size]") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::heap_size_test

@@ -16,7 +16,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::held_time_test {
 namespace {
 
 constexpr int64_t kBegin = 1'795'230'400'000;
@@ -358,4 +358,4 @@ TEST_CASE("no window of event time holds more than its limit, with what is held 
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::held_time_test

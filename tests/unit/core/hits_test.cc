@@ -8,7 +8,7 @@
 #include "core/time/duration.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::hits_test {
 namespace {
 
 constexpr int64_t kDay = 86'400'000;
@@ -201,4 +201,4 @@ TEST_CASE("HITS: what was counted by a clock that was ahead counts as now") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::hits_test

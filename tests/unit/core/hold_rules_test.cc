@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tally {
+namespace tally::hold_rules_test {
 namespace {
 
 constexpr int64_t kNow = 1'700'000'000'000;
@@ -77,4 +77,4 @@ TEST_CASE("rules with anything after HOLDS are malformed") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::hold_rules_test

@@ -10,7 +10,7 @@
 #include "core/hyperloglog/murmur_hash.h"
 #include "random_seed.h"
 
-namespace tally::hyperloglog {
+namespace tally::hyperloglog::hyperloglog_test {
 namespace {
 
 constexpr size_t kMaxSparse = 3000;
@@ -176,4 +176,4 @@ TEST_CASE("Random bytes after a header never do harm", "[hyperloglog]") {
   }
 }
 
-}  // namespace tally::hyperloglog
+}  // namespace tally::hyperloglog::hyperloglog_test

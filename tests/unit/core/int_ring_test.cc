@@ -10,7 +10,7 @@
 
 #include "tests/unit/random_seed.h"
 
-namespace tally {
+namespace tally::int_ring_test {
 namespace {
 
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
@@ -319,4 +319,4 @@ TEST_CASE("Steady pushes and pops at any fill do not rewrite blocks forever", "[
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::int_ring_test

@@ -10,18 +10,15 @@
 #include "core/bytes/text.h"
 #include "random_seed.h"
 
-using tally::Keyspace;
-using tally::kNoDeadline;
-using tally::Reclaimer;
-using tally::Type;
-using tally::test::SeededRandom;
-
+namespace tally::keyspace_test {
 namespace {
+
+using test::SeededRandom;
 
 std::string Text(const Keyspace::Entry& entry) {
   if (!entry.is_integer()) return std::string(entry.bytes());
   std::string text;
-  tally::AppendInt64(text, entry.integer());
+  AppendInt64(text, entry.integer());
   return text;
 }
 
@@ -36,7 +33,7 @@ struct ChangeCounter : Keyspace::SnapshotObserver {
     ++changes;
     segment.epoch = 1;
   }
-  void BeforeValueChange(void*, tally::ByteRange) override {}
+  void BeforeValueChange(void*, ByteRange) override {}
   bool KeepValue(void*) override { return false; }
   int changes = 0;
 };
@@ -57,8 +54,6 @@ void RequireSame(const Keyspace::Entry& entry, const Modelled* known) {
   REQUIRE(Text(entry) == known->value);
   REQUIRE(entry.deadline() == known->deadline);
 }
-
-}  // namespace
 
 TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
   SeededRandom random;
@@ -284,3 +279,6 @@ TEST_CASE("the lag of expiry is how long something has been due") {
   ExpireAll(keyspace, 1900, 200);
   CHECK(keyspace.expiry_lag_ms(1900) == 0);
 }
+
+}  // namespace
+}  // namespace tally::keyspace_test

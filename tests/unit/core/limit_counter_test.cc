@@ -9,7 +9,7 @@
 #include "core/time/duration.h"
 #include "random_seed.h"
 
-namespace tally::test {
+namespace tally::test::limit_counter_test {
 namespace {
 
 using Algorithm = LimitAlgorithm;
@@ -94,4 +94,4 @@ TEST_CASE("what was held in a window that is over takes nothing off another, bef
 }
 
 }  // namespace
-}  // namespace tally::test
+}  // namespace tally::test::limit_counter_test

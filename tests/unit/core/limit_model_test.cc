@@ -14,7 +14,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::limit_model_test {
 namespace {
 
 using test::NaiveCounter;
@@ -469,4 +469,4 @@ TEST_CASE("malformed state is refused, never believed") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::limit_model_test

@@ -11,7 +11,7 @@
 #include "core/time/duration.h"
 #include "core/tzdata/tzdata_zones.h"
 
-namespace tally {
+namespace tally::limit_test {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -572,4 +572,4 @@ TEST_CASE("CL.THROTTLE answers as redis-cell does") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::limit_test

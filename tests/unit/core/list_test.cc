@@ -14,7 +14,7 @@
 #include "core/bytes/number.h"
 #include "tests/unit/random_seed.h"
 
-namespace tally {
+namespace tally::list_test {
 namespace {
 
 using Model = std::deque<std::string>;
@@ -439,4 +439,4 @@ TEST_CASE("Moving leaves an empty list behind", "[list]") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::list_test

@@ -6,7 +6,7 @@
 #include "core/limit/limit.h"
 #include "core/limit/limit_show.h"
 
-namespace tally {
+namespace tally::lockout_test {
 namespace {
 
 constexpr int64_t kT0 = 1'700'000'000'000;
@@ -215,4 +215,4 @@ TEST_CASE("the state is as small as the numbers in it, and shows its block and s
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lockout_test

@@ -13,7 +13,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::many_holds_test {
 namespace {
 
 constexpr int64_t kBegin = 1'795'230'400'000;
@@ -225,4 +225,4 @@ TEST_CASE("a hold of no parts is malformed") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::many_holds_test

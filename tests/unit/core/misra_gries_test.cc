@@ -11,7 +11,7 @@
 #include "scale.h"
 #include "zipf.h"
 
-namespace tally {
+namespace tally::misra_gries_test {
 namespace {
 
 using test::SeededRandom;
@@ -112,4 +112,4 @@ TEST_CASE("of a Zipf stream what is missed is about what a place has") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::misra_gries_test

@@ -12,7 +12,7 @@
 
 #include "tests/unit/random_seed.h"
 
-namespace tally {
+namespace tally::number_test {
 namespace {
 
 TEST_CASE("Canonical integers parse", "[number]") {
@@ -144,4 +144,4 @@ TEST_CASE("Any byte at any place of a number is told from a digit", "[number]") 
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::number_test

@@ -5,20 +5,15 @@
 
 #include "random_seed.h"
 
-using tally::AppendPacked;
-using tally::AppendVarint;
-using tally::PackedBytes;
-using tally::PackedInput;
-using tally::test::SeededRandom;
-
+namespace tally::packed_integer_test {
 namespace {
+
+using test::SeededRandom;
 
 // A copy that ends where its memory does, so that a sanitizer sees what reads beyond it.
 std::vector<char> Exact(const std::string& bytes) { return {bytes.begin(), bytes.end()}; }
 
 std::string_view ViewOf(const std::vector<char>& bytes) { return {bytes.data(), bytes.size()}; }
-
-}  // namespace
 
 TEST_CASE("packed integers of every length are read, with much after them and with nothing") {
   SeededRandom random;
@@ -71,3 +66,6 @@ TEST_CASE("varints that may be absent are read where they are there, and nothing
   CHECK(end.VarintIf(true) == 0);
   CHECK(end.failed());
 }
+
+}  // namespace
+}  // namespace tally::packed_integer_test

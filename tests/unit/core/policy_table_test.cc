@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tally {
+namespace tally::policy_table_test {
 namespace {
 
 using Words = StoredWords;
@@ -68,4 +68,4 @@ TEST_CASE("a saved policy is loaded as it was; a shorter one is refused") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::policy_table_test

@@ -6,7 +6,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::printable_test {
 namespace {
 
 TEST_CASE("text stays, and what is no text is shown by its bytes") {
@@ -45,4 +45,4 @@ TEST_CASE("different bytes give different texts") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::printable_test

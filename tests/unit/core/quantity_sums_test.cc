@@ -8,7 +8,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::quantity_sums_test {
 namespace {
 
 using Key = QuantitySums::Key;
@@ -120,4 +120,4 @@ TEST_CASE("sums of quantities of one SKU in the order of time are packed") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quantity_sums_test

@@ -7,7 +7,7 @@
 
 #include "quota_fixture.h"
 
-namespace tally {
+namespace tally::quota_book_test {
 namespace {
 
 using test::HistoryOf;
@@ -463,4 +463,4 @@ TEST_CASE("a shorter minimum retention drops at once, a longer one brings nothin
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_book_test

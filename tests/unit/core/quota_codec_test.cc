@@ -10,7 +10,7 @@
 #include "core/quota/return_marks.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::quota_codec_test {
 namespace {
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -292,4 +292,4 @@ TEST_CASE("blocks of returns keep every return, and no other bytes are one") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_codec_test

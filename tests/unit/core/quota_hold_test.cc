@@ -8,7 +8,7 @@
 #include "core/quota/quota_book.h"
 #include "quota_fixture.h"
 
-namespace tally {
+namespace tally::quota_hold_test {
 namespace {
 
 using test::HistoryOf;
@@ -218,4 +218,4 @@ TEST_CASE("a block holds a hold of any length, and takes no more for purchases b
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_hold_test

@@ -7,7 +7,7 @@
 #include "core/quota/quota_book.h"
 #include "quota_fixture.h"
 
-namespace tally {
+namespace tally::quota_large_test {
 namespace {
 
 using test::HistoryOf;
@@ -170,4 +170,4 @@ TEST_CASE("windows that change count at once for a user of many purchases") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_large_test

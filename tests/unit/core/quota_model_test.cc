@@ -13,7 +13,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::quota_model_test {
 namespace {
 
 using test::Lefts;
@@ -385,4 +385,4 @@ TEST_CASE("a quota book answers for SKUs of hundreds of limits as lists of purch
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_model_test

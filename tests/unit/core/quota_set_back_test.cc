@@ -6,7 +6,7 @@
 #include "core/quota/quota_book.h"
 #include "quota_fixture.h"
 
-namespace tally {
+namespace tally::quota_set_back_test {
 namespace {
 
 using test::Lefts;
@@ -114,4 +114,4 @@ TEST_CASE("a deleted limit forgets purchases that were made ahead, also when the
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_set_back_test

@@ -11,7 +11,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::quota_storage_test {
 namespace {
 
 using test::Filled;
@@ -366,4 +366,4 @@ TEST_CASE("what a user who has bought often loses at once is freed in slices") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_storage_test

@@ -11,7 +11,7 @@
 #include "quota_fixture.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::quota_texts_test {
 namespace {
 
 using test::HistoryOf;
@@ -304,4 +304,4 @@ TEST_CASE("runs that no book can have written are refused") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::quota_texts_test

@@ -9,7 +9,7 @@
 #include "core/snapshot/snapshot_walk.h"
 #include "kept_records.h"
 
-namespace tally {
+namespace tally::record_emitter_test {
 namespace {
 
 using test::KeptRecords;
@@ -108,4 +108,4 @@ TEST_CASE("record emitter: the sink's error is returned, and nothing more is wri
   CHECK(full.calls == 1);
 }
 
-}  // namespace tally
+}  // namespace tally::record_emitter_test

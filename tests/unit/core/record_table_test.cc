@@ -11,10 +11,10 @@
 
 #include "random_seed.h"
 
-using tally::RecordTable;
-using tally::test::SeededRandom;
-
+namespace tally::record_table_test {
 namespace {
+
+using test::SeededRandom;
 
 void Put(RecordTable& table, const std::string& key, const std::string& payload) {
   RecordTable::Record record = table.Find(key);
@@ -37,8 +37,6 @@ std::map<std::string, std::string> Dump(const RecordTable& table) {
   });
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("a record table agrees with a map through random changes") {
   SeededRandom random;
@@ -313,3 +311,6 @@ TEST_CASE("keys that all have one hash make a segment large, and nothing else") 
     REQUIRE(table.size() == 20'000);
   }
 }
+
+}  // namespace
+}  // namespace tally::record_table_test

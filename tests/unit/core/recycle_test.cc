@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace tally {
+namespace tally::recycle_test {
 namespace {
 
 TEST_CASE("a recycled string is empty, and keeps no more memory than it may") {
@@ -22,4 +22,4 @@ TEST_CASE("a recycled string is empty, and keeps no more memory than it may") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recycle_test

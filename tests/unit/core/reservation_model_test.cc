@@ -12,7 +12,7 @@
 #include "reservation_run.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::reservation_model_test {
 namespace {
 
 class EngineTarget {
@@ -101,4 +101,4 @@ TEST_CASE("Reservations: the model", "[reservation]") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::reservation_model_test

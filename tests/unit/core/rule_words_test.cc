@@ -9,7 +9,7 @@
 #include "core/limit/rule_forms.h"
 #include "core/tzdata/tzdata_zones.h"
 
-namespace tally {
+namespace tally::rule_words_test {
 namespace {
 
 // Counts how often a zone is looked for, which is once for each rule that names one.
@@ -273,4 +273,4 @@ TEST_CASE("instants from callers are no milliseconds without their unit") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rule_words_test

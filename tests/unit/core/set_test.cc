@@ -11,7 +11,7 @@
 #include "core/bytes/number.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::set_test {
 namespace {
 
 constexpr uint64_t kSeed = 0x5eed;
@@ -298,4 +298,4 @@ TEST_CASE("set: is freed in slices") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::set_test

@@ -12,7 +12,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::shadow_test {
 namespace {
 
 constexpr int64_t kBegin = 1'700'000'000'000;
@@ -286,4 +286,4 @@ TEST_CASE("CONCURRENT in SHADOW: what it would not have held it does not count",
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shadow_test

@@ -8,7 +8,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::slab_test {
 namespace {
 
 Slab::Handle Add(Slab& slab, const std::string& bytes) {
@@ -68,4 +68,4 @@ TEST_CASE("a slab of a few records does not pay for whole pages") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::slab_test

@@ -13,7 +13,7 @@
 #include "scale.h"
 #include "zipf.h"
 
-namespace tally {
+namespace tally::space_saving_test {
 namespace {
 
 using test::SeededRandom;
@@ -200,4 +200,4 @@ TEST_CASE("a window agrees with exact counts of the same steps, within the error
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::space_saving_test

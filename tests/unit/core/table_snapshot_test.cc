@@ -8,11 +8,10 @@
 
 #include "random_seed.h"
 
-using tally::RecordTable;
-using tally::TableSnapshot;
-using tally::test::SeededRandom;
-
+namespace tally::table_snapshot_test {
 namespace {
+
+using test::SeededRandom;
 
 using Records = std::map<std::string, std::string>;
 
@@ -74,8 +73,6 @@ std::string PayloadOf(SeededRandom& random, uint64_t large_in) {
   return std::string(size, static_cast<char>('a' + random.Below(26)));
 }
 
-}  // namespace
-
 TEST_CASE("a table's snapshot is what the table was, whatever changes while it is saved") {
   SeededRandom random;
   INFO("seed " << random.seed());
@@ -129,3 +126,6 @@ TEST_CASE("a few records of a segment are saved ahead of their turn, the next on
   CHECK(walked.saved.size() == 100);
   CHECK_FALSE(walked.SaveNext());
 }
+
+}  // namespace
+}  // namespace tally::table_snapshot_test

@@ -10,7 +10,7 @@
 #include "core/bytes/heap_size.h"
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::text_test {
 
 TEST_CASE("A text is what a string is after the same changes", "[text]") {
   test::SeededRandom random;
@@ -186,4 +186,4 @@ TEST_CASE("A part that is short, or the lesser one, or elsewhere is not taken", 
   CHECK(nothing.Take(value).empty());
 }
 
-}  // namespace tally
+}  // namespace tally::text_test

@@ -7,7 +7,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::time_log_test {
 namespace {
 
 std::vector<int64_t> EventsOf(const TimeLog& log) {
@@ -187,4 +187,4 @@ TEST_CASE("malformed runs are refused") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::time_log_test

@@ -18,7 +18,7 @@
 #include "random_seed.h"
 #include "scale.h"
 
-namespace tally {
+namespace tally::value_steps_test {
 namespace {
 
 using test::SeededRandom;
@@ -255,4 +255,4 @@ TEST_CASE("A change of one byte of a string copies one page, and an append copie
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::value_steps_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/random_seed.h"
 
-namespace tally {
+namespace tally::varint_test {
 namespace {
 
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
@@ -122,4 +122,4 @@ TEST_CASE("a number above the most is refused, and nothing is taken") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::varint_test

@@ -6,7 +6,8 @@
 #include <random>
 #include <string>
 
-using tally::IsWord;
+namespace tally::word_test {
+namespace {
 
 TEST_CASE("IsWord: ignores the case of ASCII letters only, at every length and place") {
   std::mt19937 random(1);
@@ -29,3 +30,6 @@ TEST_CASE("IsWord: ignores the case of ASCII letters only, at every length and p
     CHECK_FALSE(IsWord(std::string(size + 1, 'a'), std::string(size, 'a')));
   }
 }
+
+}  // namespace
+}  // namespace tally::word_test

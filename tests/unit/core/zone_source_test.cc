@@ -4,7 +4,7 @@
 
 #include "core/tzdata/tzdata_zones.h"
 
-namespace tally {
+namespace tally::zone_source_test {
 namespace {
 
 TEST_CASE("a source without tzdata knows UTC, and keeps what was stored under other names") {
@@ -50,4 +50,4 @@ TEST_CASE("tzdata's zones are found in any case, each once") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::zone_source_test

@@ -11,7 +11,7 @@
 
 #include "random_seed.h"
 
-namespace tally {
+namespace tally::zset_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -453,4 +453,4 @@ TEST_CASE("a set that has just left the small form is not much larger") {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::zset_test

@@ -2,7 +2,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::acl_commands_test {
 namespace {
 
 // SHA-256 of "secret".
@@ -56,4 +56,4 @@ TEST_CASE("acl genpass: as many bits as asked for, never the same") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::acl_commands_test

@@ -8,7 +8,7 @@
 #include "server/config/config_rewrite.h"
 #include "server/config/config_text.h"
 
-namespace tally::server {
+namespace tally::server::acl_names_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -114,4 +114,4 @@ TEST_CASE("acl names: any users come back from the configuration and from the fi
   CHECK(made > 200);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::acl_names_test

@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::acl_users_test {
 namespace {
 
 constexpr char kNoKey[] =
@@ -276,4 +276,4 @@ TEST_CASE("acl log: what was denied, the same counted") {
   CHECK(log("ACL LOG") == "[]");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::acl_users_test

@@ -14,7 +14,7 @@
 #include "server/replay.h"
 #include "server/usage_text.h"
 
-namespace tally::server {
+namespace tally::server::active_commands_test {
 namespace {
 
 // 2023-11-14 22:13:20 UTC.
@@ -565,4 +565,4 @@ TEST_CASE("ACTIVE agrees with a list of all events, and its log replays to the s
   for (const std::string& question : questions) REQUIRE(copy.Run(question) == h.Run(question));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::active_commands_test

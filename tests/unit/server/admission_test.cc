@@ -4,7 +4,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::admission_test {
 
 TEST_CASE("admission: of all that stands against a command its client hears the first") {
   CommandHarness h;
@@ -70,4 +70,4 @@ TEST_CASE("admission: whoever sets the clock neither ends a pause nor makes it l
   CHECK(h.Run(other, "GET k") == "nil");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::admission_test

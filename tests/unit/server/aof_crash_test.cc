@@ -10,7 +10,7 @@
 #include "server/aof/base_writer.h"
 #include "server/aof/log_writer.h"
 
-namespace tally::server {
+namespace tally::server::aof_crash_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -248,4 +248,4 @@ TEST_CASE("Crashes and faults, for a long time", "[.long]") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::aof_crash_test

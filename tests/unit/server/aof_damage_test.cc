@@ -20,7 +20,7 @@
 #include "server/aof/log_reader.h"
 #include "write_corpus.h"
 
-namespace tally::server {
+namespace tally::server::aof_damage_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -254,4 +254,4 @@ TEST_CASE("aof damage: every offset of a log of 100 KB, every byte of every file
   WARN(cut << " cuts of " << size << " bytes, " << flipped << " changed bytes");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::aof_damage_test

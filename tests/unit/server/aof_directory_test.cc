@@ -7,7 +7,7 @@
 #include "server/aof/base_writer.h"
 #include "server/aof/log_writer.h"
 
-namespace tally::server {
+namespace tally::server::aof_directory_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -154,4 +154,4 @@ TEST_CASE("A base that the first log does not continue stops the start") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::aof_directory_test

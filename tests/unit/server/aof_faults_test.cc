@@ -6,7 +6,7 @@
 #include "core/bytes/str_cat.h"
 #include "durable_server.h"
 
-namespace tally::server {
+namespace tally::server::aof_faults_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -204,4 +204,4 @@ TEST_CASE("faults: recovery and syncs do not wait for a wall clock that was set 
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::aof_faults_test

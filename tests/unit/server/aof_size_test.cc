@@ -4,7 +4,7 @@
 
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::aof_size_test {
 namespace {
 
 constexpr int64_t kNow = 1'700'000'000'000;
@@ -77,4 +77,4 @@ TEST_CASE("logs without a base are counted after a restart") {
   CHECK(std::stoull(Field(server, "aof_current_size")) > 100 * 10);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::aof_size_test

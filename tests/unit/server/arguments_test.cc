@@ -11,7 +11,7 @@
 #include "server/command/usage.h"
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::arguments_test {
 namespace {
 
 std::string DocsOf(std::string_view text) {
@@ -162,4 +162,4 @@ TEST_CASE("COMMAND DOCS has the arguments of commands and of subcommands") {
   CHECK(h.Run("COMMAND DOCS dbsize").ends_with(R"("group" "server"}})"));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::arguments_test

@@ -8,7 +8,7 @@
 
 #include "fake_file_system.h"
 
-namespace tally::server {
+namespace tally::server::background_thread_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -102,4 +102,4 @@ TEST_CASE("A worker that goes away finishes its sync") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::background_thread_test

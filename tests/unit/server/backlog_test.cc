@@ -8,7 +8,7 @@
 
 #include "random_seed.h"
 
-namespace tally::server {
+namespace tally::server::backlog_test {
 namespace {
 
 TEST_CASE("a backlog is read from where a delivery begins, up to its end", "[backlog]") {
@@ -100,4 +100,4 @@ TEST_CASE("readers of a backlog see what was appended, whatever is trimmed meanw
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::backlog_test

@@ -9,7 +9,7 @@
 #include "server/aof/find_manifest.h"
 #include "server/aof/log_format.h"
 
-namespace tally::server {
+namespace tally::server::backup_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -146,4 +146,4 @@ TEST_CASE("A backup that fails at any call is an error, and nothing of it is lef
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::backup_test

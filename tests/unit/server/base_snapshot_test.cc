@@ -15,7 +15,7 @@
 #include "server/aof/crc32c.h"
 #include "thread_state.h"
 
-namespace tally::server {
+namespace tally::server::base_snapshot_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -406,4 +406,4 @@ TEST_CASE("Short writes of a base are finished") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::base_snapshot_test

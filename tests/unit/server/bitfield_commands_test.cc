@@ -2,7 +2,7 @@
 
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::bitfield_commands_test {
 namespace {
 
 TEST_CASE("bitfield: numbers of any width, at any bit") {
@@ -40,4 +40,4 @@ TEST_CASE("bitfield: bad input changes nothing") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::bitfield_commands_test

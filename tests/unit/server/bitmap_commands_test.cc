@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::bitmap_commands_test {
 
 TEST_CASE("bitmaps: bits are set and read") {
   CommandHarness h;
@@ -88,4 +88,4 @@ TEST_CASE("bitmaps: combining") {
   CHECK(h.Run("BITOP OR d a l").starts_with("-WRONGTYPE"));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::bitmap_commands_test

@@ -14,7 +14,7 @@
 #include "core/zset/zset.h"
 #include "random_seed.h"
 
-namespace tally::server {
+namespace tally::server::blocked_clients_test {
 namespace {
 
 struct Name {
@@ -220,4 +220,4 @@ TEST_CASE("a client that waits for 100,000 keys leaves nothing behind") {
   CHECK(!blocked.has_ready());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::blocked_clients_test

@@ -8,7 +8,7 @@
 #include "server/command/command_context.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::blocking_commands_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -384,4 +384,4 @@ TEST_CASE(
   CHECK(Got(h, client) == "\"a\" >[\"invalidate\" [\"d\"]]");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::blocking_commands_test

@@ -7,7 +7,7 @@
 #include "fake_file_system.h"
 #include "server/aof/base_writer.h"
 
-namespace tally::server {
+namespace tally::server::check_aof_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -168,4 +168,4 @@ TEST_CASE("A base that is continued within a log is examined from there") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::check_aof_test

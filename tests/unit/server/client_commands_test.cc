@@ -2,7 +2,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::client_commands_test {
 namespace {
 
 // A wire that only remembers that it was closed.
@@ -207,4 +207,4 @@ TEST_CASE("client: switches") {
                    0) == 0);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::client_commands_test

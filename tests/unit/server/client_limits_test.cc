@@ -4,7 +4,7 @@
 
 #include "server/table_harness.h"
 
-namespace tally::server {
+namespace tally::server::client_limits_test {
 TEST_CASE("client limits: who is silent for longer than `timeout` is closed, unless it waits") {
   TableHarness t;
   const FarEnd silent_end;
@@ -77,4 +77,4 @@ TEST_CASE("client limits: over maxmemory-clients the largest go, but who may not
   CHECK(t.loop.h.state.stats.evicted_clients == 2);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::client_limits_test

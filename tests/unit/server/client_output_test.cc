@@ -8,7 +8,7 @@
 
 #include "server/loop/turn_budget.h"
 
-namespace tally::server {
+namespace tally::server::client_output_test {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
@@ -162,4 +162,4 @@ TEST_CASE("client output: who wrote what could not be logged loses its reply, an
   CHECK_FALSE(reader.client.finished());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::client_output_test

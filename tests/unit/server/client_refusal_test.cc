@@ -6,7 +6,7 @@
 #include "server/log/trouble_log.h"
 #include "server/table_harness.h"
 
-namespace tally::server {
+namespace tally::server::client_refusal_test {
 namespace {
 
 constexpr NewConnection kResp{0, true, Protocol::kResp};
@@ -78,4 +78,4 @@ TEST_CASE("client refusal: the last descriptors are for no client") {
   CHECK(t.server.troubles.descriptors.active());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::client_refusal_test

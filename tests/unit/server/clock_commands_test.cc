@@ -7,7 +7,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::clock_commands_test {
 namespace {
 
 constexpr int64_t kSecond = 1000;
@@ -235,4 +235,4 @@ TEST_CASE("Times that 64 bits cannot hold are refused, and change nothing") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::clock_commands_test

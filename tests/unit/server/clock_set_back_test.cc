@@ -9,7 +9,7 @@
 #include "tests/unit/server/command_harness.h"
 #include "tests/unit/server/effect_follower.h"
 
-namespace tally::server {
+namespace tally::server::clock_set_back_test {
 namespace {
 
 constexpr int64_t kAheadMs = 400 * int64_t{86'400'000};
@@ -222,4 +222,4 @@ TEST_CASE("the server looks again after each jump of the clock, a segment at a t
   CHECK_FALSE(set_back.goes_on());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::clock_set_back_test

@@ -7,7 +7,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::clock_test {
 namespace {
 
 constexpr int64_t kNow = 1'795'569'600'000;
@@ -109,4 +109,4 @@ TEST_CASE("INFO and the metrics show the jumps of the clock") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::clock_test

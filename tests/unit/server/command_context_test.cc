@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace tally::server {
+namespace tally::server::command_context_test {
 
 TEST_CASE("a word is known in any case, and by each of its bytes") {
   for (const std::string word :
@@ -25,4 +25,4 @@ TEST_CASE("a word is known in any case, and by each of its bytes") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::command_context_test

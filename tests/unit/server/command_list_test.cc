@@ -18,7 +18,7 @@
 #include "server/command/command_table.h"
 #include "server/command/usage.h"
 
-namespace tally::server {
+namespace tally::server::command_list_test {
 namespace {
 
 constexpr char kPath[] = TALLY_SOURCE_DIR "/server/commands/README.md";
@@ -120,4 +120,4 @@ TEST_CASE("The table of commands is that of the rows", "[commands]") {
   CHECK(fresh);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::command_list_test

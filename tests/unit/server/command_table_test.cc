@@ -5,7 +5,7 @@
 #include "server/admin/families.h"
 #include "server/config/renamed_commands.h"
 
-namespace tally::server {
+namespace tally::server::command_table_test {
 namespace {
 
 std::string NameOf(const CommandEntry* entry) { return entry == nullptr ? "" : entry->full_name; }
@@ -57,4 +57,4 @@ TEST_CASE("command table: a rename that is wrong changes nothing") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::command_table_test

@@ -15,7 +15,7 @@
 #include "tests/unit/server/command_harness.h"
 #include "write_corpus.h"
 
-namespace tally::server {
+namespace tally::server::config_bounds_test {
 namespace {
 
 struct Values {
@@ -227,4 +227,4 @@ TEST_CASE("config: all commands bear what each directive takes", "[bounds]") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::config_bounds_test

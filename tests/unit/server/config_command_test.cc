@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace tally::server {
+namespace tally::server::config_command_test {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -107,4 +107,4 @@ TEST_CASE("directives: each default formats to a text that assigns back to itsel
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::config_command_test

@@ -10,7 +10,7 @@
 
 #include "server/config/config_file.h"
 
-namespace tally::server {
+namespace tally::server::config_rewrite_test {
 namespace {
 
 constexpr std::string_view kFile =
@@ -151,4 +151,4 @@ TEST_CASE("config file: load, rewrite on disk with its mode kept, load again") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::config_rewrite_test

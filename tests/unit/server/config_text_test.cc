@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace tally::server {
+#include "core/bytes/str_cat.h"
+
+namespace tally::server::config_text_test {
 namespace {
 
 absl::StatusOr<std::string> NoIncludes(const std::string& path) {
@@ -241,4 +243,4 @@ TEST_CASE("command line: errors") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::config_text_test

@@ -2,7 +2,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::connection_commands_test {
 namespace {
 
 constexpr char kHello3[] =
@@ -191,4 +191,4 @@ TEST_CASE("an unknown command is told with its arguments") {
   CHECK(h.Run("CLIENT") == "-ERR wrong number of arguments for 'client' command");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::connection_commands_test

@@ -15,7 +15,7 @@
 
 #include "random_seed.h"
 
-namespace tally::server {
+namespace tally::server::connection_state_test {
 namespace {
 
 // Whether `run` is a programmer's error. It is run in a child process, which ends with it.
@@ -358,4 +358,4 @@ TEST_CASE("a command that waits is neither read nor run behind, until its wait i
   CHECK(Aborts([&] { state.command.Postpone(); }));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::connection_state_test

@@ -4,7 +4,7 @@
 
 #include "server/table_harness.h"
 
-namespace tally::server {
+namespace tally::server::connection_table_test {
 
 TEST_CASE("connection table: who closes while in the queue is dropped when it has left that") {
   TableHarness t;
@@ -38,4 +38,4 @@ TEST_CASE("connection table: who closes while its command is postponed is not ke
   CHECK(t.connections.size() == 0);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::connection_table_test

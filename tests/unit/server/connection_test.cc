@@ -5,7 +5,7 @@
 #include "server/loop/blocked_timeouts.h"
 #include "server/loop_harness.h"
 
-namespace tally::server {
+namespace tally::server::connection_test {
 namespace {
 
 OutputBufferLimit& NormalLimit(LoopHarness& loop) {
@@ -206,4 +206,4 @@ TEST_CASE(
   CHECK(blocked() == 0);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::connection_test

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tally::server {
+namespace tally::server::counted_keys_test {
 namespace {
 
 // How many keys are found after a count, of four that are there; -1 if it is none.
@@ -47,4 +47,4 @@ TEST_CASE("counted keys: where they are") {
   CHECK(keys[1].index == 4);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::counted_keys_test

@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::counter_commands_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -173,4 +173,4 @@ TEST_CASE("increx: refuses what makes no sense, and changes nothing") {
   CHECK(h.Effects().empty());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::counter_commands_test

@@ -10,7 +10,7 @@
 
 #include "server/rdb/crc64.h"
 
-namespace tally::server {
+namespace tally::server::crc32c_test {
 namespace {
 
 // RFC 3720, appendix B.4, and the check value of the CRC catalogue.
@@ -61,4 +61,4 @@ TEST_CASE("Checksums do not leave the upper halves of registers in use") {
 #endif
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::crc32c_test

@@ -5,7 +5,7 @@
 
 #include "random_seed.h"
 
-namespace tally::server {
+namespace tally::server::cursor_code_test {
 namespace {
 
 TEST_CASE("A cursor is shown as another one, and meant again") {
@@ -44,4 +44,4 @@ TEST_CASE("Cursors in order are shown in none, and otherwise with another key") 
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::cursor_code_test

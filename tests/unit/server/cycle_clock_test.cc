@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-namespace tally::server {
+namespace tally::server::cycle_clock_test {
 namespace {
 
 constexpr double kMicrosPerCycle = 1.0 / 3000;  // of a counter with 3 GHz
@@ -74,4 +74,4 @@ TEST_CASE("the cycle clock keeps pace with the monotonic clock, and never goes b
   CHECK(measured <= most + most / 100 + 1);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::cycle_clock_test

@@ -8,7 +8,7 @@
 #include "random_seed.h"
 #include "tests/unit/server/rdb_bytes.h"
 
-namespace tally::server {
+namespace tally::server::data_replacement_test {
 namespace {
 
 using rdb::test::Byte;
@@ -148,4 +148,4 @@ TEST_CASE("replacement: a disk that is full for a while delays it", "[replica]")
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::data_replacement_test

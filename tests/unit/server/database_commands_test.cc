@@ -4,7 +4,7 @@
 #include "random_seed.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::database_commands_test {
 namespace {
 
 // What a snapshot hears of whole databases.
@@ -169,4 +169,4 @@ TEST_CASE("scan: every key that stays is seen, also while others come and go") {
   CHECK(calls > 10);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::database_commands_test

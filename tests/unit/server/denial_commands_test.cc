@@ -5,7 +5,7 @@
 #include "core/engine/decisions.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::denial_commands_test {
 namespace {
 
 void Deny(CommandHarness& h, const std::string& key, int times = 1) {
@@ -127,4 +127,4 @@ TEST_CASE("denials: what a log is replayed from counts nothing") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::denial_commands_test

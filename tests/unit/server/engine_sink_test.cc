@@ -8,7 +8,7 @@
 #include "server/rdb/native_types.h"
 #include "tests/unit/server/rdb_bytes.h"
 
-namespace tally::rdb::test {
+namespace tally::rdb::test::engine_sink_test {
 namespace {
 
 constexpr int64_t kNow = 1'700'000'000'000;
@@ -240,4 +240,4 @@ TEST_CASE("engine sink: what has no type here is listed by kind", "[rdb]") {
 }
 
 }  // namespace
-}  // namespace tally::rdb::test
+}  // namespace tally::rdb::test::engine_sink_test

@@ -12,7 +12,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/config/config_file.h"
 
-namespace tally::server {
+namespace tally::server::environment_test {
 namespace {
 
 // The variables as long as it lives, and a configuration file.
@@ -71,4 +71,4 @@ TEST_CASE("environment: an empty password, and one in a file that is not there")
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::environment_test

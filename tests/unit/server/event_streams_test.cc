@@ -9,7 +9,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::event_streams_test {
 namespace {
 
 // How often each client was sent `text`; takes what they were sent.
@@ -84,4 +84,4 @@ TEST_CASE("event streams: who comes and goes meanwhile makes nobody miss an even
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::event_streams_test

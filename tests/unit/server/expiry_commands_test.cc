@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::expiry_commands_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -178,4 +178,4 @@ TEST_CASE("expiry: while the log is replayed only its own records end keys") {
   CHECK(h.engine.database(0).size() == 1);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::expiry_commands_test

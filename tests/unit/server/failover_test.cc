@@ -9,7 +9,7 @@
 #include "random_seed.h"
 #include "replicated_server.h"
 
-namespace tally::server {
+namespace tally::server::failover_test {
 namespace {
 
 constexpr int64_t kOldPort = 7001;
@@ -230,4 +230,4 @@ TEST_CASE("failover: REPLICAOF is refused while the other is not asked yet") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::failover_test

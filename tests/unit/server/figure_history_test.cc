@@ -7,7 +7,7 @@
 #include "server/command_harness.h"
 #include "server/http_peer.h"
 
-namespace tally::server {
+namespace tally::server::figure_history_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -172,4 +172,4 @@ TEST_CASE("history: GET /history is for who may run INFO", "[http]") {
   CHECK(HttpPeer(harness).Ask("GET /history").status == 401);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::figure_history_test

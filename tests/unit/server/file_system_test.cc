@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-namespace tally::server {
+namespace tally::server::file_system_test {
 namespace {
 
 class TemporaryDirectory {
@@ -128,4 +128,4 @@ TEST_CASE("A lock is held once, until it is dropped") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::file_system_test

@@ -7,7 +7,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::hashes_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -263,4 +263,4 @@ TEST_CASE("hashes: keyspace events") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::hashes_test

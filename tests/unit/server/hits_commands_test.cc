@@ -12,7 +12,7 @@
 #include "server/replay.h"
 #include "server/usage_text.h"
 
-namespace tally::server {
+namespace tally::server::hits_commands_test {
 namespace {
 
 // kBegin in unix seconds.
@@ -415,4 +415,4 @@ TEST_CASE("HITS agrees with a list of all events, and its log replays to the sam
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::hits_commands_test

@@ -8,7 +8,7 @@
 #include "server/admin/families.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::hot_keys_test {
 namespace {
 
 std::string Between(const std::string& text, const std::string& from, const std::string& to) {
@@ -143,4 +143,4 @@ TEST_CASE("hot keys: a sample is scaled up to about what all calls took") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::hot_keys_test

@@ -6,7 +6,7 @@
 #include "server/http/http_limits.h"
 #include "server/http_peer.h"
 
-namespace tally::server {
+namespace tally::server::http_admission_test {
 namespace {
 
 constexpr std::string_view kHost = "Host: localhost\r\n";
@@ -168,4 +168,4 @@ TEST_CASE("http: events end when their reader loses his rights", "[http]") {
   CHECK_FALSE(ends_after("ACL DELUSER ann", ""));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::http_admission_test

@@ -10,7 +10,7 @@
 #include "server/http_peer.h"
 #include "server/web/api_request.h"
 
-namespace tally::server {
+namespace tally::server::http_api_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -411,4 +411,4 @@ TEST_CASE("api: replies have a limit of their own", "[http]") {
   CHECK(peer.Api(R"(["PING"])") == "\"PONG\"");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::http_api_test

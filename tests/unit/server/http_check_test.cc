@@ -5,7 +5,7 @@
 
 #include "server/http_peer.h"
 
-namespace tally::server {
+namespace tally::server::http_check_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -169,4 +169,4 @@ TEST_CASE("check: several policies and keys, all or nothing", "[http]") {
   CHECK(ask("GET /check/address", "X-Limit-Key: 10.0.0.9\r\n").status == 403);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::http_check_test

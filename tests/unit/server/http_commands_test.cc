@@ -7,7 +7,7 @@
 
 #include "server/http_peer.h"
 
-namespace tally::server {
+namespace tally::server::http_commands_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -113,4 +113,4 @@ TEST_CASE("api: the descriptions of all commands fit into one reply", "[http]") 
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::http_commands_test

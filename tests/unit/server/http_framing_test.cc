@@ -6,7 +6,7 @@
 #include "server/http/http_limits.h"
 #include "server/http_peer.h"
 
-namespace tally::server {
+namespace tally::server::http_framing_test {
 namespace {
 
 using Status = HttpBodyReader::Status;
@@ -192,4 +192,4 @@ TEST_CASE("http: the lines of a head end as RFC 9112 says", "[http]") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::http_framing_test

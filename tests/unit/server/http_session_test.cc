@@ -7,7 +7,7 @@
 #include "server/http/same_site.h"
 #include "server/http_peer.h"
 
-namespace tally::server {
+namespace tally::server::http_session_test {
 namespace {
 
 constexpr std::string_view kHealth = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -370,4 +370,4 @@ TEST_CASE("http: pages of other sites cannot change anything", "[http]") {
   CHECK(ask("Sec-Fetch-Site same-site\n"));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::http_session_test

@@ -14,7 +14,7 @@
 #include "server/web/rate_limit_fields.h"
 #include "server/web/reply_json.h"
 
-namespace tally::server {
+namespace tally::server::http_text_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -200,4 +200,4 @@ TEST_CASE("rate limit fields: as the draft has them", "[http]") {
             .find(StrCat(";w=", most, "\r\n")) != std::string::npos);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::http_text_test

@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::hyperloglog_commands_test {
 
 TEST_CASE("hyperloglogs: adding says whether anything is new") {
   CommandHarness h;
@@ -66,4 +66,4 @@ TEST_CASE("hyperloglogs: what is none") {
   CHECK(h.Run("EXISTS d") == ":0");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::hyperloglog_commands_test

@@ -4,7 +4,7 @@
 #include "server/command_harness.h"
 #include "server/describe/acl_categories.h"
 
-namespace tally::server {
+namespace tally::server::introspection_commands_test {
 namespace {
 
 using Names = std::vector<std::string_view>;
@@ -145,4 +145,4 @@ TEST_CASE("rows: what is shown of a command is there and fits its handler") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::introspection_commands_test

@@ -6,7 +6,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::key_commands_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -265,4 +265,4 @@ TEST_CASE("keys: watchers and listeners are told of both names") {
   CHECK(h.Received(listener) == "[\"pmessage\" \"*\" \"__keyevent@0__:del\" \"b\"]");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::key_commands_test

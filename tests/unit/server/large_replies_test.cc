@@ -9,7 +9,7 @@
 #include "core/bytes/str_cat.h"
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::large_replies_test {
 namespace {
 
 using Words = CommandHarness::Words;
@@ -102,4 +102,4 @@ TEST_CASE("replies: a value that is being sent is changed as any other", "[repli
   CHECK((server.Wire(*server.self, {"GET", "k"}) == Bulk(expected)));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::large_replies_test

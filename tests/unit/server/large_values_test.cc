@@ -8,7 +8,7 @@
 #include "fake_file_system.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::large_values_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -153,4 +153,4 @@ TEST_CASE("A large value under a long key does not make the base many times as l
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::large_values_test

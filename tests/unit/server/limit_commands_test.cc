@@ -10,7 +10,7 @@
 #include "server/replay.h"
 #include "server/usage_text.h"
 
-namespace tally::server {
+namespace tally::server::limit_commands_test {
 namespace {
 
 constexpr int64_t kBeginS = CommandHarness::kBegin / 1000;
@@ -582,4 +582,4 @@ TEST_CASE("a FIXED key of 15 bytes costs at most 56 bytes and a BUCKET 64, every
   CHECK(bytes_a_key("BUCKET 100 10 60s") <= 64);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::limit_commands_test

@@ -12,7 +12,7 @@
 #include "server/effect_follower.h"
 #include "server/replay.h"
 
-namespace tally::server {
+namespace tally::server::limit_replay_test {
 namespace {
 
 struct Event {
@@ -254,4 +254,4 @@ TEST_CASE("A hit that the type of another key refuses leaves the holds that have
   CHECK(follower.Run(0, {"LIMIT.HELD", "held"}) == held);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::limit_replay_test

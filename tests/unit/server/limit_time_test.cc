@@ -5,7 +5,7 @@
 
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::limit_time_test {
 namespace {
 
 constexpr int64_t kBeginS = CommandHarness::kBegin / 1000;
@@ -74,4 +74,4 @@ TEST_CASE("a clock that was ahead costs at most one period, whoever asks") {
   for (const std::string& rule : rules) CHECK(Allowed(h.Run("LIMIT.TAKE k " + rule)));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::limit_time_test

@@ -7,7 +7,7 @@
 #include "random_seed.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::list_commands_test {
 namespace {
 
 constexpr char kWrongType[] = "-WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -208,4 +208,4 @@ TEST_CASE("lists: commands at random do what they do to a deque, and so does the
   CHECK(replica.Run("LRANGE k 0 -1") == h.Run("LRANGE k 0 -1"));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::list_commands_test

@@ -4,7 +4,7 @@
 
 #include "aof_helpers.h"
 
-namespace tally::server {
+namespace tally::server::log_format_test {
 namespace {
 
 TEST_CASE("The lines of a log have the documented bytes") {
@@ -95,4 +95,4 @@ TEST_CASE("A declared length is not believed") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::log_format_test

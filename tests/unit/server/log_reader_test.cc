@@ -5,7 +5,7 @@
 #include "aof_helpers.h"
 #include "fake_file_system.h"
 
-namespace tally::server {
+namespace tally::server::log_reader_test {
 namespace {
 
 using test::BuildLog;
@@ -247,4 +247,4 @@ TEST_CASE("An error of the sink names the command's place") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::log_reader_test

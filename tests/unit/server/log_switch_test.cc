@@ -6,7 +6,7 @@
 #include "server/durability/aof_persistence.h"
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::log_switch_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -152,4 +152,4 @@ TEST_CASE("log switch: a crash anywhere leaves the old files or the new, never b
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::log_switch_test

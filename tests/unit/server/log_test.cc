@@ -14,7 +14,7 @@
 
 #include "written_log.h"
 
-namespace tally::server {
+namespace tally::server::log_test {
 namespace {
 
 using test::TemporaryFile;
@@ -170,4 +170,4 @@ TEST_CASE("log: a file that cannot be opened is an error that names it") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::log_test

@@ -13,7 +13,7 @@
 #include "fake_file_system.h"
 #include "thread_state.h"
 
-namespace tally::server {
+namespace tally::server::log_writer_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -433,4 +433,4 @@ TEST_CASE("A log that was added before a recovery is not switched to after it") 
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::log_writer_test

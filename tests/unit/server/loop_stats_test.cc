@@ -4,7 +4,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::loop_stats_test {
 namespace {
 
 // A turn that begins at `begin_us` and spends these on commands and replies.
@@ -78,4 +78,4 @@ TEST_CASE("loop stats: INFO eventloop and limits say what was counted") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::loop_stats_test

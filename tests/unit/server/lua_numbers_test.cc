@@ -13,7 +13,7 @@
 #include "server/command_harness.h"
 #include "server/plain_lua.h"
 
-namespace tally::server {
+namespace tally::server::lua_numbers_test {
 namespace {
 
 // A number as Lua can read it, exactly.
@@ -164,4 +164,4 @@ TEST_CASE("lua numbers: struct, cmsgpack and bit take any number") {
   CHECK(Scripted(h, "return bit.lshift(1, 1e300)") == "boolean:true|number:268435456");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::lua_numbers_test

@@ -7,7 +7,7 @@
 #include "server/command_harness.h"
 #include "server/plain_lua.h"
 
-namespace tally::server {
+namespace tally::server::lua_strings_test {
 namespace {
 
 std::string Some(test::SeededRandom& random, const std::vector<std::string>& parts, size_t most) {
@@ -69,4 +69,4 @@ TEST_CASE("lua strings: what would take too much memory, or too deep a stack, is
   CHECK(error("return string.find('aab', string.rep('a?', 100) .. 'b')") == ":1");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::lua_strings_test

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace tally::server {
+namespace tally::server::manifest_test {
 namespace {
 
 Manifest Example() {
@@ -108,4 +108,4 @@ TEST_CASE("What Redis 8 adds to a manifest is passed over, and what is no manife
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::manifest_test

@@ -6,7 +6,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::maxmemory_test {
 namespace {
 
 constexpr std::string_view kOom = "-OOM command not allowed when used memory > 'maxmemory'.";
@@ -196,4 +196,4 @@ TEST_CASE("maxmemory: nothing is evicted that could not be logged") {
   CHECK(h.Run("SET b 1").starts_with("-MISCONF"));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::maxmemory_test

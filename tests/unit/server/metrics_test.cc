@@ -11,7 +11,7 @@
 #include "server/command_harness.h"
 #include "server/http_peer.h"
 
-namespace tally::server {
+namespace tally::server::metrics_test {
 namespace {
 
 std::string Text(CommandHarness& h, MetricsFormat format = MetricsFormat::kText) {
@@ -204,4 +204,4 @@ TEST_CASE("metrics: over HTTP in the form that is accepted, for those who may re
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::metrics_test

@@ -11,7 +11,7 @@
 #include "fake_file_system.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::missing_zone_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -72,4 +72,4 @@ TEST_CASE("A zone that tzdata lacks stops no start, is kept, and is named where 
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::missing_zone_test

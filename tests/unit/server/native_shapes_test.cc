@@ -7,7 +7,7 @@
 #include "server/web/reply_json.h"
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::native_shapes_test {
 namespace {
 
 // Each command once at least with something to answer, and once with nothing.
@@ -172,4 +172,4 @@ TEST_CASE("natives: where a reply has names, they are those of all its elements"
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::native_shapes_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::natives_edges_test {
 namespace {
 
 constexpr std::string_view kMax = "9223372036854775807";
@@ -102,4 +102,4 @@ TEST_CASE("natives: a transaction runs them, and MEMORY and COMMAND know them") 
         "[\"a\" \"b\" \"c\"]");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::natives_edges_test

@@ -9,7 +9,7 @@
 #include "tests/unit/server/command_harness.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::natives_restart_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -217,4 +217,4 @@ TEST_CASE("HITS, LIMIT and ACTIVE answer the same, whatever becomes of the serve
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::natives_restart_test

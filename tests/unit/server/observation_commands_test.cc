@@ -2,7 +2,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::observation_commands_test {
 namespace {
 
 bool Has(const std::string& text, const std::string& part) {
@@ -204,4 +204,4 @@ TEST_CASE("debug: expiry, reload and objects") {
             .rfind("+Value type:string refcount:1 encoding:int bytes:24 access:", 0) == 0);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::observation_commands_test

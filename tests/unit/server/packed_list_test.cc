@@ -7,7 +7,7 @@
 #include "random_seed.h"
 #include "tests/unit/server/rdb_bytes.h"
 
-namespace tally::rdb::test {
+namespace tally::rdb::test::packed_list_test {
 namespace {
 
 using tally::test::SeededRandom;
@@ -105,4 +105,4 @@ TEST_CASE("packed lists: what lies is named", "[rdb]") {
 }
 
 }  // namespace
-}  // namespace tally::rdb::test
+}  // namespace tally::rdb::test::packed_list_test

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace tally::server {
+namespace tally::server::page_assets_test {
 
 TEST_CASE("page assets: each file has a name, a type and a tag of its own") {
   std::set<std::string_view> names;
@@ -43,4 +43,4 @@ TEST_CASE("page assets: what is ours stays small, and holds no style or script o
   CHECK(index.find("https:") == std::string::npos);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::page_assets_test

@@ -7,7 +7,7 @@
 #include "server/web/live_figures.h"
 #include "server/web/page/page_assets.h"
 
-namespace tally::server {
+namespace tally::server::page_routes_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -145,4 +145,4 @@ TEST_CASE("page: the figures say since when they are counted") {
   CHECK(Figures(harness)["counted_since_ms"] == CommandHarness::kBegin + 5000);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::page_routes_test

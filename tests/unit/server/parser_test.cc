@@ -11,7 +11,7 @@
 #include "server/request_text.h"
 #include "server/resp/split_args.h"
 
-namespace tally::server {
+namespace tally::server::parser_test {
 namespace {
 
 using namespace std::string_literals;
@@ -355,4 +355,4 @@ TEST_CASE("parser: wanted() is what is missing of a bulk") {
         std::vector<std::string>{"0123456789", "a"});
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::parser_test

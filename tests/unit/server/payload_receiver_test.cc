@@ -8,7 +8,7 @@
 
 #include "core/bytes/str_cat.h"
 
-namespace tally::server {
+namespace tally::server::payload_receiver_test {
 namespace {
 
 const std::string kMark = "0123456789abcdef0123456789abcdef01234567";
@@ -95,4 +95,4 @@ TEST_CASE("payload: announcements that lie", "[replica]") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::payload_receiver_test

@@ -13,7 +13,7 @@
 
 #include "server/net/timer.h"
 
-namespace tally::server {
+namespace tally::server::peer_socket_test {
 namespace {
 
 using State = PeerSocket::State;
@@ -134,4 +134,4 @@ TEST_CASE("peer socket: a port at which nobody listens refuses") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::peer_socket_test

@@ -11,7 +11,7 @@
 #include "server/replication/replica.h"
 #include "server/table_harness.h"
 
-namespace tally::server {
+namespace tally::server::periodic_work_test {
 namespace {
 
 Config WithLog() {
@@ -142,4 +142,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::periodic_work_test

@@ -13,7 +13,7 @@
 #include "server/figures/info.h"
 #include "server/resp/resp_command.h"
 
-namespace tally::server {
+namespace tally::server::persistence_parts_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -198,4 +198,4 @@ TEST_CASE("persistence info: an RDB and a base are told from each other") {
   CHECK(has("aof_current_rewrite_time_sec:7\r\n"));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::persistence_parts_test

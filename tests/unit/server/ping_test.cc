@@ -11,7 +11,7 @@
 #include <string_view>
 #include <thread>
 
-namespace tally::server {
+namespace tally::server::ping_test {
 namespace {
 
 using asio::ip::tcp;
@@ -100,4 +100,4 @@ TEST_CASE("a ping that nobody listens for fails", "[ping]") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::ping_test

@@ -8,7 +8,7 @@
 #include "server/command_harness.h"
 #include "server/config/value_text.h"
 
-namespace tally::server {
+namespace tally::server::policy_rights_test {
 namespace {
 
 constexpr char kNoKey[] =
@@ -236,4 +236,4 @@ TEST_CASE("policy rights: users and calls by chance, as the model has it") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::policy_rights_test

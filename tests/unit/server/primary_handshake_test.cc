@@ -8,7 +8,7 @@
 
 #include "core/bytes/str_cat.h"
 
-namespace tally::server {
+namespace tally::server::primary_handshake_test {
 namespace {
 
 using Answer = PrimaryHandshake::Answer;
@@ -123,4 +123,4 @@ TEST_CASE("handshake: what may become better is told from what will not", "[repl
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::primary_handshake_test

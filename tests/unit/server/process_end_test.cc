@@ -4,7 +4,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::process_end_test {
 namespace {
 
 struct Ending {
@@ -91,4 +91,4 @@ TEST_CASE("process end: data that cannot be loaded is not saved") {
   CHECK(e.files().saves + e.files().saves_at_end == 0);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::process_end_test

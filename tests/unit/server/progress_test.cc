@@ -5,7 +5,7 @@
 
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::progress_test {
 namespace {
 
 constexpr int64_t kNow = 1'700'000'000'000;
@@ -88,4 +88,4 @@ TEST_CASE("progress: of a few large values INFO counts bytes, as the last base h
   CHECK(between);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::progress_test

@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::pubsub_commands_test {
 namespace {
 
 Config WithEvents(uint32_t classes) {
@@ -169,4 +169,4 @@ TEST_CASE("pubsub: CLIENT REPLY keeps back replies, but no messages") {
   CHECK(h.Run(*listener, "PING") == "+PONG");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::pubsub_commands_test

@@ -9,7 +9,7 @@
 #include "tests/unit/server/command_harness.h"
 #include "tests/unit/server/usage_text.h"
 
-namespace tally::server {
+namespace tally::server::quota_commands_test {
 namespace {
 
 constexpr int64_t kDay = int64_t{24} * 3600 * 1000;
@@ -532,4 +532,4 @@ TEST_CASE("QUOTA: changes are told as events of the module class") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::quota_commands_test

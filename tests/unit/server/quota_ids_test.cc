@@ -6,7 +6,7 @@
 #include "tests/unit/server/replay.h"
 #include "tests/unit/server/usage_text.h"
 
-namespace tally::server {
+namespace tally::server::quota_ids_test {
 namespace {
 
 std::string Quoted(std::string_view text) {
@@ -164,4 +164,4 @@ TEST_CASE("QUOTA: effects have ids as they were given, also those that a log has
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::quota_ids_test

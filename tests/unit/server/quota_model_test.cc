@@ -10,7 +10,7 @@
 #include "tests/unit/core/quota_naive_book.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::quota_model_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -327,4 +327,4 @@ TEST_CASE("QUOTA: answers as lists of purchases do, whatever becomes of the serv
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::quota_model_test

@@ -8,7 +8,7 @@
 #include "tests/unit/server/effect_follower.h"
 #include "tests/unit/server/replay.h"
 
-namespace tally::server {
+namespace tally::server::quota_replay_test {
 namespace {
 
 constexpr int64_t kHour = int64_t{3600} * 1000;
@@ -170,4 +170,4 @@ TEST_CASE("QUOTA: an order that is refused in a log leaves its retention, and no
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::quota_replay_test

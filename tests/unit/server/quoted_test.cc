@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace tally::server {
+namespace tally::server::quoted_test {
 namespace {
 
 std::string Appended(std::string_view bytes) {
@@ -24,4 +24,4 @@ TEST_CASE("bytes are quoted as redis-cli reads them") {
         "before \"" + std::string(100'000, 'x') + "\\x01\"");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::quoted_test

@@ -6,7 +6,7 @@
 #include "random_seed.h"
 #include "tests/unit/server/rdb_bytes.h"
 
-namespace tally::rdb::test {
+namespace tally::rdb::test::rdb_reader_test {
 namespace {
 
 using tally::test::SeededRandom;
@@ -348,4 +348,4 @@ TEST_CASE("RDB: spliced files are never a crash", "[rdb]") {
 }
 
 }  // namespace
-}  // namespace tally::rdb::test
+}  // namespace tally::rdb::test::rdb_reader_test

@@ -11,7 +11,7 @@
 #include "server/rdb/rdb_reader.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::rdb_save_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -122,4 +122,4 @@ TEST_CASE("rdb save: a request that is cancelled is told so") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::rdb_save_test

@@ -11,7 +11,7 @@
 #include "random_seed.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::record_codec_test {
 namespace {
 
 // All that an engine holds, as records.
@@ -217,4 +217,4 @@ TEST_CASE("to prefetch for any bytes is harmless, and changes nothing") {
   CHECK(RecordsOf(h.engine) == held);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::record_codec_test

@@ -10,7 +10,7 @@
 #include "random_seed.h"
 #include "server/effects/effect_stream.h"
 
-namespace tally::server {
+namespace tally::server::redis_stream_reader_test {
 namespace {
 
 using test::SeededRandom;
@@ -109,4 +109,4 @@ TEST_CASE("stream: what is no command ends it, and no length takes memory", "[re
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::redis_stream_reader_test

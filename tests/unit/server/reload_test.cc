@@ -17,7 +17,7 @@
 #include "server/aof/base_writer.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::reload_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -201,4 +201,4 @@ TEST_CASE("A reload of files that cannot be decoded leaves the data, and what is
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::reload_test

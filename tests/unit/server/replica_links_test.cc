@@ -14,7 +14,7 @@
 #include "server/replication/stream_frame.h"
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::replica_links_test {
 namespace {
 
 // The connection of a replica that takes nothing until it is told to.
@@ -394,4 +394,4 @@ TEST_CASE("the backlog is dropped after repl-backlog-ttl without a replica", "[r
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::replica_links_test

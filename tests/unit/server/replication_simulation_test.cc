@@ -5,7 +5,7 @@
 
 #include "scale.h"
 
-namespace tally::server {
+namespace tally::server::replication_simulation_test {
 namespace {
 
 using test::SeededRandom;
@@ -36,4 +36,4 @@ TEST_CASE("Simulated replicas hold at each offset what the primary held there",
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::replication_simulation_test

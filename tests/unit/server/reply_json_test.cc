@@ -14,7 +14,7 @@
 #include "server/command_harness.h"
 #include "server/http/json_text.h"
 
-namespace tally::server {
+namespace tally::server::reply_json_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -197,4 +197,4 @@ TEST_CASE("reply json: no command names an element of its reply as errors and by
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::reply_json_test

@@ -10,7 +10,7 @@
 #include "random_seed.h"
 #include "server/resp/reply.h"
 
-namespace tally::server {
+namespace tally::server::reply_reader_test {
 namespace {
 
 struct Expected {
@@ -141,4 +141,4 @@ TEST_CASE("reply reader: an error is told by its begin, and its text may be cut 
   CHECK(ErrorText("-\r\n").empty());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::reply_reader_test

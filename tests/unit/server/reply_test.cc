@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace tally::server {
+namespace tally::server::reply_test {
 namespace {
 
 std::string Built(int protocol, const std::function<void(ReplyBuilder&)>& build) {
@@ -139,4 +139,4 @@ TEST_CASE("reply: headers put in afterwards") {
         }) == "*0\r\n");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::reply_test

@@ -7,7 +7,7 @@
 #include "server/command_harness.h"
 #include "server/replay.h"
 
-namespace tally::server {
+namespace tally::server::reservation_commands_test {
 namespace {
 
 constexpr int64_t kBegin = CommandHarness::kBegin;
@@ -305,4 +305,4 @@ TEST_CASE("Reservations: many ids of one key") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::reservation_commands_test

@@ -5,7 +5,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::reservation_figures_test {
 namespace {
 
 constexpr int64_t kBegin = CommandHarness::kBegin;
@@ -103,4 +103,4 @@ TEST_CASE("COST: one error for each least") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::reservation_figures_test

@@ -16,7 +16,7 @@
 #include "server/replay.h"
 #include "tests/unit/core/reservation_run.h"
 
-namespace tally::server {
+namespace tally::server::reservation_model_test {
 namespace {
 
 constexpr std::string_view kNoWords;
@@ -231,4 +231,4 @@ TEST_CASE("Reservations: the model, by commands", "[reservation]") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::reservation_model_test

@@ -17,7 +17,7 @@
 #include "server/command_harness.h"
 #include "server/replay.h"
 
-namespace tally::server {
+namespace tally::server::reservation_stream_test {
 namespace {
 
 constexpr int64_t kPeriod = 60'000;
@@ -434,4 +434,4 @@ TEST_CASE("Reservations: streams of all commands do what the pages say", "[reser
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::reservation_stream_test

@@ -14,7 +14,7 @@
 #include "server/durability/data_set_aside.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::rewrite_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -370,4 +370,4 @@ TEST_CASE("Data that is set aside is put back whole, in the place of what was lo
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::rewrite_test

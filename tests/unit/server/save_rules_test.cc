@@ -9,7 +9,7 @@
 #include "fake_file_system.h"
 #include "tests/unit/server/durable_server.h"
 
-namespace tally::server {
+namespace tally::server::save_rules_test {
 namespace {
 
 using test::FakeFileSystem;
@@ -133,4 +133,4 @@ TEST_CASE("save: at the end only without a log, and only if there is a rule") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::save_rules_test

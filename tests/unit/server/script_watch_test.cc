@@ -7,7 +7,7 @@
 #include "server/command_harness.h"
 #include "server/script/script_engine.h"
 
-namespace tally::server {
+namespace tally::server::script_watch_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -212,4 +212,4 @@ TEST_CASE("busy script: messages to its client wait for its reply") {
   CHECK(reply == ":7\r\n>3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nx\r\n");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::script_watch_test

@@ -5,7 +5,7 @@
 #include "server/command_harness.h"
 #include "server/script/script_engine.h"
 
-namespace tally::server {
+namespace tally::server::scripting_commands_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -314,4 +314,4 @@ TEST_CASE("scripts: `scripting no` leaves their commands unknown") {
   CHECK(without.Find("get") != nullptr);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::scripting_commands_test

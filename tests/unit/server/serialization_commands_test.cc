@@ -16,7 +16,7 @@
 #include "server/rdb/dump_payload.h"
 #include "tests/unit/server/rdb_bytes.h"
 
-namespace tally::server {
+namespace tally::server::serialization_commands_test {
 namespace {
 
 using rdb::test::Byte;
@@ -277,4 +277,4 @@ TEST_CASE("restore: native values with a broken body are refused") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::serialization_commands_test

@@ -5,7 +5,7 @@
 #include "server/figures/figure_sink.h"
 #include "server/figures/info.h"
 
-namespace tally::server {
+namespace tally::server::server_admin_commands_test {
 namespace {
 
 // The value of a row; "-" if there is none.
@@ -244,4 +244,4 @@ TEST_CASE("config: rewrite needs a file, resetstat starts the counters again") {
   CHECK(h.state.stats.changes_since_save == 7);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::server_admin_commands_test

@@ -11,7 +11,7 @@
 #include "server/command_harness.h"
 #include "server/request_text.h"
 
-namespace tally::server {
+namespace tally::server::session_test {
 namespace {
 
 // A session fed as a connection feeds it: each piece in a buffer of its own that is gone after Run.
@@ -489,4 +489,4 @@ TEST_CASE("output beyond the hard limit is dropped while EXEC still runs") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::session_test

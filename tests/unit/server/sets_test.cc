@@ -7,7 +7,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::sets_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -292,4 +292,4 @@ TEST_CASE("sets: keyspace events") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::sets_test

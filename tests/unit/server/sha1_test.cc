@@ -5,7 +5,7 @@
 
 #include "random_seed.h"
 
-namespace tally::server {
+namespace tally::server::sha1_test {
 
 TEST_CASE("sha1: the names of texts, in lower-case hex") {
   CHECK(Sha1Of("").view() == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
@@ -29,4 +29,4 @@ TEST_CASE("sha1: the memo never takes one text for another") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::sha1_test

@@ -9,7 +9,7 @@
 #include "server/config/config_text.h"
 #include "server/config/directive.h"
 
-namespace tally::server {
+namespace tally::server::shipped_config_test {
 namespace {
 
 constexpr char kPath[] = TALLY_SOURCE_DIR "/conf/tallyd.conf";
@@ -67,4 +67,4 @@ TEST_CASE("conf/tallyd.conf: as shipped it serves HTTP, and changes nothing else
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::shipped_config_test

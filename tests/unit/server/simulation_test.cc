@@ -6,7 +6,7 @@
 #include "long_run.h"
 #include "scale.h"
 
-namespace tally::server {
+namespace tally::server::simulation_test {
 namespace {
 
 using test::SeededRandom;
@@ -100,4 +100,4 @@ TEST_CASE("Simulated servers for hours", "[.long]") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::simulation_test

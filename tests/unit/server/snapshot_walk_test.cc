@@ -17,7 +17,7 @@
 #include "server/walked_engine.h"
 #include "tests/unit/server/rdb_bytes.h"
 
-namespace tally::server {
+namespace tally::server::snapshot_walk_test {
 namespace {
 
 using test::SeededRandom;
@@ -354,4 +354,4 @@ TEST_CASE("A walk that is given up frees what it has kept of an emptied database
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::snapshot_walk_test

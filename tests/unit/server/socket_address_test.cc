@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace tally::server {
+namespace tally::server::socket_address_test {
 namespace {
 
 TEST_CASE("socket address: figures are taken, and shown as CLIENT LIST shows them") {
@@ -41,4 +41,4 @@ TEST_CASE("socket address: an end that has none is shown as nothing") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::socket_address_test

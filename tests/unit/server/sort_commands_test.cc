@@ -8,7 +8,7 @@
 #include "random_seed.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::sort_commands_test {
 
 TEST_CASE("sort: as numbers, as texts, a part") {
   CommandHarness h;
@@ -137,4 +137,4 @@ TEST_CASE("sort: a part is what sorting all of it gives") {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::sort_commands_test

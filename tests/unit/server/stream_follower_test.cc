@@ -9,7 +9,7 @@
 
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::stream_follower_test {
 namespace {
 
 const std::string kHistory(40, 'a');
@@ -178,4 +178,4 @@ TEST_CASE("position: the note of a log", "[replica]") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::stream_follower_test

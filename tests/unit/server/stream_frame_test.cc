@@ -9,7 +9,7 @@
 
 #include "random_seed.h"
 
-namespace tally::server {
+namespace tally::server::stream_frame_test {
 namespace {
 
 using Status = FrameReader::Status;
@@ -159,4 +159,4 @@ TEST_CASE("a frame that is lost, repeated or of another link does not fit", "[st
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::stream_frame_test

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace tally::server {
+namespace tally::server::stream_id_test {
 namespace {
 
 const std::string kA(40, 'a');
@@ -61,4 +61,4 @@ TEST_CASE("another history replaces both ids", "[stream_id]") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::stream_id_test

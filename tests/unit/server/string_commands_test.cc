@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::string_commands_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -320,4 +320,4 @@ TEST_CASE("strings: values longer than proto-max-bulk-len cannot be built") {
   CHECK(h.Run("SETRANGE a 9 x") == ":10");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::string_commands_test

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-namespace tally::server {
+namespace tally::server::supervisor_test {
 namespace {
 
 // What systemd has: a socket that datagrams come to.
@@ -91,4 +91,4 @@ TEST_CASE("supervisor: the environment says who it is, unless supervised is no")
   CHECK_FALSE(Supervisor::FromEnvironment(Supervision::kSystemd).present());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::supervisor_test

@@ -12,7 +12,7 @@
 #include "server/request_text.h"
 #include "tests/unit/server/rdb_bytes.h"
 
-namespace tally::server {
+namespace tally::server::takeover_test {
 namespace {
 
 using rdb::test::Byte;
@@ -289,4 +289,4 @@ TEST_CASE("takeover: a disk that fails or fills leaves the old files as they wer
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::takeover_test

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-namespace tally::server {
+namespace tally::server::timer_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -63,4 +63,4 @@ TEST_CASE("timer: a delay of seconds and a part is set as it is") {
   CHECK(t.calls == 0);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::timer_test

@@ -10,7 +10,7 @@
 
 #include "random_seed.h"
 
-namespace tally::server {
+namespace tally::server::tracked_keys_test {
 namespace {
 
 class Model {
@@ -146,4 +146,4 @@ TEST_CASE("tracked keys: all of many clients are told") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::tracked_keys_test

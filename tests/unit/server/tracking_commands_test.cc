@@ -5,7 +5,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::tracking_commands_test {
 namespace {
 
 // A client that speaks RESP3, which gets the messages between its replies.
@@ -257,4 +257,4 @@ TEST_CASE("tracking: a script's reads are those of the keys that it was called w
   CHECK(h.state.tracking.keys() == 0);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::tracking_commands_test

@@ -4,7 +4,7 @@
 
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::transaction_commands_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -214,4 +214,4 @@ TEST_CASE("multi: CLIENT PAUSE WRITE holds back only an EXEC that writes") {
   CHECK(h.Run(*writer, "EXEC") == "[+OK]");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::transaction_commands_test

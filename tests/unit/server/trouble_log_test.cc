@@ -6,7 +6,7 @@
 
 #include "written_log.h"
 
-namespace tally::server {
+namespace tally::server::trouble_log_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -57,4 +57,4 @@ TEST_CASE("a warning that the log's file does not take goes to stderr") {
 }
 
 }  // namespace
-}  // namespace tally::server
+}  // namespace tally::server::trouble_log_test

@@ -4,7 +4,7 @@
 
 #include "server/loop_harness.h"
 
-namespace tally::server {
+namespace tally::server::turn_queue_test {
 namespace {
 
 constexpr size_t kMoreThanHalf = TurnBudget::kBytes * 6 / 10;
@@ -137,4 +137,4 @@ TEST_CASE("turn queue: others are served inside a long command, each once") {
   CHECK(loop.Turn() == "a<1 b<2 a b c<3 c a-ends ");
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::turn_queue_test

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally::server {
+namespace tally::server::unsynced_batches_test {
 
 TEST_CASE("unsynced batches: long ones are taken over, and all stay in their order", "[aof]") {
   const std::string one_long(3 << 20, 'l');
@@ -51,4 +51,4 @@ TEST_CASE("unsynced batches: a long batch counts for when a sync is due", "[aof]
   CHECK(batches.IsBehind(0));
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::unsynced_batches_test

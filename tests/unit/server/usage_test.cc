@@ -8,7 +8,7 @@
 #include "server/command/arguments.h"
 #include "tests/unit/server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::usage_test {
 namespace {
 
 constexpr size_t kMaxErrorBytes = 400;
@@ -216,4 +216,4 @@ TEST_CASE("HELP of a family lists each command with its whole syntax and its sum
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::usage_test

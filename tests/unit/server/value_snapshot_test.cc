@@ -18,7 +18,7 @@
 #include "scale.h"
 #include "server/walked_engine.h"
 
-namespace tally::server {
+namespace tally::server::value_snapshot_test {
 namespace {
 
 using test::SeededRandom;
@@ -404,4 +404,4 @@ TEST_CASE("many values of middling size in a segment, and keys that come, go and
   REQUIRE(ContentsOf(loaded) == before);
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::value_snapshot_test

@@ -9,7 +9,7 @@
 #include "random_seed.h"
 #include "server/command_harness.h"
 
-namespace tally::server {
+namespace tally::server::watch_model_test {
 namespace {
 
 constexpr size_t kDatabases = 2;
@@ -207,4 +207,4 @@ TEST_CASE("watch: many keys by many clients, and each is forgotten") {
   CHECK(h.state.watches.empty());
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::watch_model_test

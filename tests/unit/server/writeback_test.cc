@@ -6,7 +6,7 @@
 
 #include "fake_file_system.h"
 
-namespace tally::server {
+namespace tally::server::writeback_test {
 
 TEST_CASE("writeback: the disk is asked to take all of a growing file but its last megabyte",
           "[aof]") {
@@ -41,4 +41,4 @@ TEST_CASE("writeback: the disk is asked to take all of a growing file but its la
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally::server::writeback_test
