@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What the loop costs: server CPU of a PING at pipeline 1, beside an empty server and redis-server.
 
-The empty server (bench/empty_server) only receives, counts and sends on one epoll set; what it costs is
-the kernel's part. All servers run at once; for each number of clients redis-benchmark loads one after the
-other, several rounds with the order turned round each time. Printed are medians, in microseconds a request and
-as shares of the empty server, and requests a second. Build the targets tallyd and empty_server before.
+The empty server (bench/empty_server) only receives, counts and sends on one epoll set; what it costs is the
+kernel's part, with one thread, and with a second one that only sleeps. All servers run at once; for each number
+of clients redis-benchmark loads one after the other, several rounds with the order turned round each time.
+Printed are medians, in microseconds a request and as shares of the empty server with one thread, and requests a
+second. Build the targets tallyd and empty_server before.
 """
 
 import argparse
@@ -32,11 +33,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=100_000)
     options = parser.parse_args()
-    binaries = {"empty": harness.ROOT / "build/release/bin/empty_server", "redis": options.redis,
-                "tallyd": options.ours}
+    empty = harness.ROOT / "build/release/bin/empty_server"
+    binaries = {"empty": empty, "empty, 2 threads": empty, "redis": options.redis, "tallyd": options.ours}
     if options.before:
         binaries["before"] = options.before
-    own = {"tallyd": ("--http-port", "0"), "before": ("--http-port", "0")}
+    own = {"tallyd": ("--http-port", "0"), "before": ("--http-port", "0"), "empty, 2 threads": ("--second-thread",)}
     servers = {name: harness.Server(name, binary, *own.get(name, ())) for name, binary in binaries.items()}
     try:
         rows = []

@@ -2,20 +2,26 @@
 // +PONG, on one edge-triggered epoll set, as tallyd's loop does. What it costs is the kernel's part
 // of a request, below which no server with this loop can be. bench/loop.py compares them.
 //
-//   empty_server --port PORT [anything else is ignored]
+//   empty_server --port PORT [anything else is ignored; --second-thread starts one that only
+//   sleeps:
+//                the kernel then counts who uses a descriptor at each call, as in any server that
+//                logs]
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 
 namespace {
@@ -57,12 +63,15 @@ void Serve(int socket, size_t& rest) {
   static std::string replies;
   ssize_t received = 0;
   do {
-    received = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    // Without libc, which pays for a second thread at each call that may wait.
+    received = ::syscall(SYS_recvfrom, socket, buffer.data(), buffer.size(), MSG_DONTWAIT, nullptr,
+                         nullptr);
     if (received <= 0) break;
     rest += static_cast<size_t>(received);
     replies.clear();
     for (; rest >= kRequestBytes; rest -= kRequestBytes) replies += kReply;
-    ::send(socket, replies.data(), replies.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::syscall(SYS_sendto, socket, replies.data(), replies.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+              nullptr, 0);
   } while (received == static_cast<ssize_t>(buffer.size()));
   if (received == 0) ::close(socket);
 }
@@ -71,6 +80,9 @@ void Serve(int socket, size_t& rest) {
 
 int main(int argc, char** argv) {
   if (argc < 3 || std::string_view(argv[1]) != "--port") return 2;
+  if (std::find(argv, argv + argc, std::string_view("--second-thread")) != argv + argc) {
+    std::thread([] { ::pause(); }).detach();
+  }
   const int listener = Listen(argv[2]);
   if (listener < 0) return 1;
   const int poller = ::epoll_create1(0);
@@ -78,7 +90,8 @@ int main(int argc, char** argv) {
   std::unordered_map<int, size_t> rests;
   std::array<epoll_event, 512> events;
   for (;;) {
-    const int count = ::epoll_wait(poller, events.data(), static_cast<int>(events.size()), -1);
+    const auto count = static_cast<int>(::syscall(SYS_epoll_pwait, poller, events.data(),
+                                                  static_cast<int>(events.size()), -1, nullptr, 0));
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<size_t>(i)];
       if (event.data.fd == listener) {
