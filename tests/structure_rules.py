@@ -358,6 +358,17 @@ def check_anonymous_types(tree):
             for name in TYPE.findall(block) if name in declared]
 
 
+BARE_TIME = re.compile(r"\bint64_t>?&? (now|at|until|deadline|judged_at|instant|not_after|forget_at|expires_at|latest"
+                       r"|newest|oldest|due|period|elapsed|timeout|ttl)_?\b(?!\()")
+
+
+def check_times(tree):
+    """A number that is a time says its unit: now_ms, not now. What config calls so is named after its directive."""
+    return [f"{path}:{number}: {found.group(1)} says no unit" for path, text in tree.sources("core/", "server/")
+            if path != "server/config/config.h"
+            for number, line in enumerate(text.splitlines(), 1) for found in BARE_TIME.finditer(line)]
+
+
 def check_test_namespaces(tree):
     """Unit tests are compiled together too: what a file needs for itself is in a namespace of its name."""
     return [f"{path}:1: has no namespace {own}" for path, text in tree.sources("tests/unit/core/", "tests/unit/server/")
@@ -426,5 +437,5 @@ def check_value_headers(tree):
 
 RULES = [check_rooms, check_loose_files, check_hosted, check_folder_cycles, check_system_includes,
          check_core_purity, check_include_cycles, check_file_sizes, check_function_sizes, check_headers, check_include_paths,
-         check_unfinished, check_freed_strings, check_targets, check_anonymous_types, check_test_namespaces,
+         check_unfinished, check_freed_strings, check_targets, check_anonymous_types, check_test_namespaces, check_times,
          check_value_headers]

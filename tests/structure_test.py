@@ -142,6 +142,10 @@ class RuleTest(unittest.TestCase):
 
         self.check(rules.check_anonymous_types, tree("A"), tree("B"))
 
+    def test_times(self):
+        self.check(rules.check_times, {"core/x/a.cc": "bool Has(int64_t now);\n"},
+                   {"core/x/a.cc": "bool Has(int64_t now_ms, std::optional<int64_t> at_ms);\n"})
+
     def test_test_namespaces(self):
         def tree(namespace):
             return {"tests/unit/core/a_test.cc": f"namespace tally{namespace} {{\n}}\n"}

@@ -117,8 +117,9 @@ void BM_Return(benchmark::State& state) {
       continue;
     }
     const tally::QuotaReturnItem items[] = {{lines.back().sku, 1}};
+    ++now;
     state.ResumeTiming();
-    book.Return({user, lines.back().order, items, ++now, true}, now, credited);
+    book.Return({user, lines.back().order, items, now, true}, now, credited);
     benchmark::DoNotOptimize(credited.data());
   }
 }

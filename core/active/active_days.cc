@@ -18,7 +18,7 @@ constexpr char kMinuteRun = 'm';
 void ActiveDays::Day::NotePeak(uint32_t online, int64_t at_ms) {
   if (online <= peak) return;
   peak = online;
-  peak_at = at_ms;
+  peak_at_ms = at_ms;
 }
 
 ActiveDays::Day* ActiveDays::Kept(int32_t day) { return day < first_day_ ? nullptr : &days_[day]; }
@@ -41,7 +41,7 @@ void ActiveDays::SetDaysBack(int32_t today, int64_t at_ms) {
   Day& day = days_[today];
   day.active |= later.active;
   day.AddFresh(later.fresh);
-  day.peak_at = std::min(day.peak_at, at_ms);
+  day.peak_at_ms = std::min(day.peak_at_ms, at_ms);
   day.NotePeak(later.peak, at_ms);
 }
 
@@ -120,7 +120,7 @@ void ActiveDays::AppendDay(std::string& out, int32_t number, const Day& day, uin
   AppendSignedVarint(out, number);
   AppendVarint(out, day.fresh);
   AppendVarint(out, day.peak);
-  AppendVarint(out, static_cast<uint64_t>(day.peak_at));
+  AppendVarint(out, static_cast<uint64_t>(day.peak_at_ms));
   AppendVarint(out, from);
   AppendVarint(out, count);
   out += runs;
@@ -168,7 +168,7 @@ bool ActiveDays::LoadDay(std::string_view& run, uint32_t last_number) {
   Day& day = days_[static_cast<int32_t>(number)];
   day.fresh = static_cast<uint32_t>(fresh);
   day.peak = static_cast<uint32_t>(peak);
-  day.peak_at = static_cast<int64_t>(peak_at);
+  day.peak_at_ms = static_cast<int64_t>(peak_at);
   for (; count > 0; --count) {
     uint64_t gap = 0;
     uint64_t length = 0;

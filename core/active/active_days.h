@@ -21,7 +21,7 @@ class ActiveDays {
     Roaring active;
     uint32_t fresh = 0;  // ids first seen that day
     uint32_t peak = 0;
-    int64_t peak_at = 0;
+    int64_t peak_at_ms = 0;
 
     void AddFresh(uint32_t ids) { fresh += std::min(ids, UINT32_MAX - fresh); }
     // A loaded figure may be too low for what follows.

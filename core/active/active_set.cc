@@ -24,29 +24,30 @@ ActiveSet::ActiveSet(uint64_t seed, ActiveOptions options)
 
 void ActiveSet::AdvanceTo(int64_t at_ms, int64_t forget_at_ms) {
   NoteDayBegins(at_ms);
-  const int64_t first_kept = std::max<int64_t>(0, std::min(at_ms, forget_at_ms) - options_.keep_ms);
+  const int64_t first_kept_ms =
+      std::max<int64_t>(0, std::min(at_ms, forget_at_ms) - options_.keep_ms);
   // Between events, online only falls. So what a minute without events begins with is its most.
-  for (int64_t minute = std::max(latest_ / kMinuteMs + 1, first_kept / kMinuteMs);
+  for (int64_t minute = std::max(latest_ms_ / kMinuteMs + 1, first_kept_ms / kMinuteMs);
        online_.count() > 0 && minute * kMinuteMs <= at_ms; ++minute) {
     online_.Advance(minute * kMinuteMs - options_.window_ms);
     days_.NoteOnline(minute, online_.count());
   }
   online_.Advance(at_ms - options_.window_ms);
-  latest_ = at_ms;
-  days_.KeepMinutesFrom(first_kept / kMinuteMs);
+  latest_ms_ = at_ms;
+  days_.KeepMinutesFrom(first_kept_ms / kMinuteMs);
   // If the zone is missing, nobody knows which day is the first to be kept.
-  if (!options_.zone.is_missing()) days_.KeepFrom(options_.zone.DayOf(first_kept));
+  if (!options_.zone.is_missing()) days_.KeepFrom(options_.zone.DayOf(first_kept_ms));
 }
 
 void ActiveSet::NoteDayBegins(int64_t at_ms) {
   if (online_.count() == 0) return;
   Zone& zone = options_.zone;
   OnlineWindow::Falling falling(online_);
-  for (int64_t begin = zone.Containing(latest_, CalendarUnit::kDay).end_ms; begin <= at_ms;
-       begin = zone.Containing(begin, CalendarUnit::kDay).end_ms) {
-    const uint32_t online = falling.CountAfter(begin - options_.window_ms);
+  for (int64_t begin_ms = zone.Containing(latest_ms_, CalendarUnit::kDay).end_ms; begin_ms <= at_ms;
+       begin_ms = zone.Containing(begin_ms, CalendarUnit::kDay).end_ms) {
+    const uint32_t online = falling.CountAfter(begin_ms - options_.window_ms);
     if (online == 0) return;
-    NotePeak(begin, online);
+    NotePeak(begin_ms, online);
   }
 }
 
@@ -70,20 +71,20 @@ void ActiveSet::SetBack(int64_t now_ms) {
   for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
     if (forgotten_.contains(number)) continue;
     const Sighting seen = SightingOf(number);
-    const int64_t last = std::min(seen.last_seen, now_ms);
-    const int64_t first = std::min(seen.first_seen, now_ms);
-    if (last != seen.last_seen) {
+    const int64_t last_ms = std::min(seen.last_seen_ms, now_ms);
+    const int64_t first_ms = std::min(seen.first_seen_ms, now_ms);
+    if (last_ms != seen.last_seen_ms) {
       BeforeChange(number);
-      last_seen_.Set(number, last);
-      if (first != seen.first_seen) first_seen_.Set(number, first);
+      last_seen_.Set(number, last_ms);
+      if (first_ms != seen.first_seen_ms) first_seen_.Set(number, first_ms);
     }
-    online_.Add(last);
+    online_.Add(last_ms);
     if (lost == nullptr) continue;
     // Of a day that was dropped while the clock ran ahead, this much is known from the ids.
-    if (today.Contains(last)) lost->active.add(number);
-    if (today.Contains(first)) lost->AddFresh(1);
+    if (today.Contains(last_ms)) lost->active.add(number);
+    if (today.Contains(first_ms)) lost->AddFresh(1);
   }
-  latest_ = now_ms;
+  latest_ms_ = now_ms;
 }
 
 uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at_ms, int64_t now_ms,
@@ -91,7 +92,7 @@ uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at_ms, 
   at_ms = std::min(at_ms, now_ms);
   if (IsAhead(now_ms)) [[unlikely]]
     SetBack(now_ms);
-  if (at_ms > latest_) AdvanceTo(at_ms, forget_at_ms);
+  if (at_ms > latest_ms_) AdvanceTo(at_ms, forget_at_ms);
   const int32_t day = options_.zone.DayOf(at_ms);
   for (const std::string_view id : ids) {
     if (const uint32_t number = ids_.Find(id)) {
@@ -105,7 +106,7 @@ uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at_ms, 
 }
 
 void ActiveSet::Alter(int64_t window_ms, int64_t keep_ms, int64_t now_ms, int64_t forget_at_ms) {
-  if (latest_ > now_ms) [[unlikely]]
+  if (latest_ms_ > now_ms) [[unlikely]]
     SetBack(now_ms);
   // A longer time holds for what has not been deleted yet.
   options_.keep_ms = keep_ms;
@@ -116,14 +117,14 @@ void ActiveSet::Alter(int64_t window_ms, int64_t keep_ms, int64_t now_ms, int64_
   if (is_longer) {
     FillWindow();
   } else {
-    online_.Advance(latest_ - window_ms);
+    online_.Advance(latest_ms_ - window_ms);
   }
   NoteOnline();
 }
 
 void ActiveSet::FillWindow() {
   online_ = OnlineWindow();
-  online_.Advance(latest_ - options_.window_ms);
+  online_.Advance(latest_ms_ - options_.window_ms);
   for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
     if (!forgotten_.contains(number)) online_.Add(last_seen_.Get(number));
   }
@@ -141,31 +142,31 @@ void ActiveSet::TouchNew(std::string_view id, int64_t at_ms, int32_t day_number)
 }
 
 void ActiveSet::TouchKnown(uint32_t number, int64_t at_ms, int32_t day_number) {
-  const int64_t last = last_seen_.Get(number);
+  const int64_t last_ms = last_seen_.Get(number);
   // The id was almost always seen on the same day already; then the day has it.
-  if (!options_.zone.Containing(at_ms, CalendarUnit::kDay).Contains(last)) {
+  if (!options_.zone.Containing(at_ms, CalendarUnit::kDay).Contains(last_ms)) {
     if (ActiveDays::Day* day = days_.Kept(day_number)) day->active.add(number);
   }
-  if (at_ms > last) {
+  if (at_ms > last_ms) {
     BeforeChange(number);
-    online_.Remove(last);
+    online_.Remove(last_ms);
     online_.Add(at_ms);
     last_seen_.Set(number, at_ms);
     return;
   }
-  const int64_t first = first_seen_.Get(number);
-  if (at_ms >= first) return;
+  const int64_t first_ms = first_seen_.Get(number);
+  if (at_ms >= first_ms) return;
   BeforeChange(number);
   first_seen_.Set(number, at_ms);
-  const int32_t first_day = options_.zone.DayOf(first);
+  const int32_t first_day = options_.zone.DayOf(first_ms);
   if (first_day == day_number) return;
   if (ActiveDays::Day* day = days_.Kept(first_day)) day->RemoveFresh();
   if (ActiveDays::Day* day = days_.Kept(day_number)) day->AddFresh(1);
 }
 
 void ActiveSet::NoteOnline() {
-  days_.NoteOnline(latest_ / kMinuteMs, online_.count());
-  NotePeak(latest_, online_.count());
+  days_.NoteOnline(latest_ms_ / kMinuteMs, online_.count());
+  NotePeak(latest_ms_, online_.count());
 }
 
 void ActiveSet::NotePeak(int64_t at_ms, uint32_t online) {
@@ -174,11 +175,11 @@ void ActiveSet::NotePeak(int64_t at_ms, uint32_t online) {
 }
 
 uint32_t ActiveSet::Online(int64_t at_ms) const {
-  const int64_t after = at_ms - options_.window_ms;
-  if (after >= online_.start()) return online_.CountAfter(after);
+  const int64_t after_ms = at_ms - options_.window_ms;
+  if (after_ms >= online_.start_ms()) return online_.CountAfter(after_ms);
   uint32_t online = 0;
   for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
-    if (last_seen_.Get(number) > after && !forgotten_.contains(number)) ++online;
+    if (last_seen_.Get(number) > after_ms && !forgotten_.contains(number)) ++online;
   }
   return online;
 }
@@ -187,17 +188,17 @@ std::optional<ActiveSet::Sighting> ActiveSet::Seen(std::string_view id, int64_t 
   const uint32_t number = ids_.Find(id);
   if (number == 0) return std::nullopt;
   Sighting seen = SightingOf(number);
-  seen.last_seen = std::min(seen.last_seen, now_ms);
-  seen.first_seen = std::min(seen.first_seen, now_ms);
+  seen.last_seen_ms = std::min(seen.last_seen_ms, now_ms);
+  seen.first_seen_ms = std::min(seen.first_seen_ms, now_ms);
   return seen;
 }
 
 int64_t ActiveSet::FirstMinuteShown(int64_t now_ms) const {
-  return std::max<int64_t>(0, std::min(latest_, now_ms) - options_.keep_ms) / kMinuteMs;
+  return std::max<int64_t>(0, std::min(latest_ms_, now_ms) - options_.keep_ms) / kMinuteMs;
 }
 
 int32_t ActiveSet::FirstDayShown(int64_t now_ms) {
-  return DayNumber(std::max<int64_t>(0, std::min(latest_, now_ms) - options_.keep_ms));
+  return DayNumber(std::max<int64_t>(0, std::min(latest_ms_, now_ms) - options_.keep_ms));
 }
 
 uint64_t ActiveSet::UsersBetween(int32_t from, int32_t to, int64_t now_ms) {
@@ -210,7 +211,7 @@ uint64_t ActiveSet::UsersBetween(int32_t from, int32_t to, int64_t now_ms) {
 std::vector<ActiveSet::DayFigures> ActiveSet::Days(int32_t from, int32_t to, int64_t now_ms) {
   const int32_t first_shown = FirstDayShown(now_ms);
   const int32_t today = DayNumber(now_ms);
-  const int32_t evaluated = DayNumber(latest_);
+  const int32_t evaluated = DayNumber(latest_ms_);
   OnlineWindow::Falling falling(online_);
   std::vector<DayFigures> days;
   for (int32_t number = from; number <= to; ++number) {
@@ -222,47 +223,47 @@ std::vector<ActiveSet::DayFigures> ActiveSet::Days(int32_t from, int32_t to, int
       figures.fresh += day.fresh;
       if (day.peak <= figures.peak) return;
       figures.peak = day.peak;
-      figures.peak_at = std::min(day.peak_at, now_ms);
+      figures.peak_at_ms = std::min(day.peak_at_ms, now_ms);
     });
     if (number <= evaluated) continue;
     // No event has come since the day began.
     const Period day = DayPeriod(number, options_.zone.time_zone());
     if (day.start_ms == day.end_ms) continue;
     figures.peak = falling.CountAfter(day.start_ms - options_.window_ms);
-    figures.peak_at = figures.peak > 0 ? day.start_ms : 0;
+    figures.peak_at_ms = figures.peak > 0 ? day.start_ms : 0;
   }
   return days;
 }
 
-std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_t to,
+std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from_ms, int64_t to_ms,
                                                             int64_t step_ms, int64_t now_ms) const {
   Check(step_ms > 0 && step_ms % kMinuteMs == 0, "a step is whole minutes");
-  from -= from % kMinuteMs;
-  const int64_t steps = std::max<int64_t>(0, (to - from + step_ms - 1) / step_ms);
+  from_ms -= from_ms % kMinuteMs;
+  const int64_t steps = std::max<int64_t>(0, (to_ms - from_ms + step_ms - 1) / step_ms);
   // A minute that begins before `from` and reaches into the range may need one step more.
   Check(static_cast<size_t>(steps) <= kMaxSeriesSteps + 1, "the caller limits the steps");
   std::vector<std::pair<int64_t, uint32_t>> series;
   OnlineWindow::Falling falling(online_);
   bool falling_ended = false;
   for (int64_t i = 0; i < steps; ++i) {
-    const int64_t begin = from + i * step_ms;
-    const int64_t end = std::min(to, begin + step_ms);
+    const int64_t begin_ms = from_ms + i * step_ms;
+    const int64_t end_ms = std::min(to_ms, begin_ms + step_ms);
     uint32_t most = 0;
-    if (begin <= now_ms) {
+    if (begin_ms <= now_ms) {
       // What was noted after now, by a clock that was set back since, counts as of now.
-      int64_t last = (end + kMinuteMs - 1) / kMinuteMs;
+      int64_t last = (end_ms + kMinuteMs - 1) / kMinuteMs;
       if (last > now_ms / kMinuteMs) last = INT64_MAX;
-      most = days_.MostBetween(std::max(begin / kMinuteMs, FirstMinuteShown(now_ms)), last);
+      most = days_.MostBetween(std::max(begin_ms / kMinuteMs, FirstMinuteShown(now_ms)), last);
     }
     // After the last evaluation online only falls. So the most of the minutes after it, within a
     // step, is at the beginning of the first of them.
-    const int64_t inherited = std::max(begin, (latest_ / kMinuteMs + 1) * kMinuteMs);
-    if (!falling_ended && inherited < end && inherited <= now_ms) {
-      const uint32_t online = falling.CountAfter(inherited - options_.window_ms);
+    const int64_t inherited_ms = std::max(begin_ms, (latest_ms_ / kMinuteMs + 1) * kMinuteMs);
+    if (!falling_ended && inherited_ms < end_ms && inherited_ms <= now_ms) {
+      const uint32_t online = falling.CountAfter(inherited_ms - options_.window_ms);
       falling_ended = online == 0;
       most = std::max(most, online);
     }
-    series.emplace_back(begin, most);
+    series.emplace_back(begin_ms, most);
   }
   return series;
 }
@@ -272,9 +273,10 @@ bool ActiveSet::Forget(std::string_view id) {
   if (number == 0) return false;
   const Sighting sighting = SightingOf(number);
   if (snapshot_ != nullptr) {
-    snapshot_->BeforeForget(number, ids_.IdOf(number), {sighting.last_seen, sighting.first_seen});
+    snapshot_->BeforeForget(number, ids_.IdOf(number),
+                            {sighting.last_seen_ms, sighting.first_seen_ms});
   }
-  online_.Remove(sighting.last_seen);
+  online_.Remove(sighting.last_seen_ms);
   ids_.Forget(number);
   forgotten_.add(number);
   return true;
@@ -301,7 +303,7 @@ ActiveSet::ActiveSet(const ActiveSet& other)
       forgotten_(other.forgotten_),
       online_(other.online_),
       days_(other.days_),
-      latest_(other.latest_) {}
+      latest_ms_(other.latest_ms_) {}
 
 bool ActiveSet::FreeSome(size_t budget) {
   const bool ids = ids_.FreeSome(budget);

@@ -78,7 +78,7 @@ class ActiveSet {
   void Alter(int64_t window_ms, int64_t keep_ms, int64_t now_ms, int64_t forget_at_ms = INT64_MAX);
 
   // Whether some event was after `now_ms`.
-  bool IsAhead(int64_t now_ms) const { return latest_ > now_ms; }
+  bool IsAhead(int64_t now_ms) const { return latest_ms_ > now_ms; }
 
   // Counts the ids online at `at_ms`, which is not after now. O(seconds since the last event), at
   // most the window's; O(ids) for instants before that event.
@@ -86,19 +86,19 @@ class ActiveSet {
 
   struct Sighting {
     uint32_t number = 0;
-    int64_t last_seen = 0;
-    int64_t first_seen = 0;
+    int64_t last_seen_ms = 0;
+    int64_t first_seen_ms = 0;
   };
   std::optional<Sighting> Seen(std::string_view id, int64_t now_ms) const;
   bool IsOnline(const Sighting& sighting, int64_t at_ms) const {
-    return sighting.last_seen > at_ms - options_.window_ms;
+    return sighting.last_seen_ms > at_ms - options_.window_ms;
   }
 
   struct DayFigures {
     uint64_t active = 0;
     int64_t fresh = 0;
     uint32_t peak = 0;
-    int64_t peak_at = 0;  // the first instant of the peak; 0 if there was none
+    int64_t peak_at_ms = 0;  // the first instant of the peak; 0 if there was none
   };
   // Days are numbered as by Zone::DayOf. The figures of each day of [from, to]; zeros for a day of
   // which nothing is known (any more).
@@ -112,7 +112,7 @@ class ActiveSet {
   // online at once in it, also between events. Figures are kept by the minute: `from` is rounded
   // down to a whole minute, and `step_ms` must be a multiple of kMinuteMs (asserted). At most
   // kMaxSeriesSteps steps. O(steps + minutes + seconds of the window).
-  std::vector<std::pair<int64_t, uint32_t>> Series(int64_t from, int64_t to, int64_t step_ms,
+  std::vector<std::pair<int64_t, uint32_t>> Series(int64_t from_ms, int64_t to_ms, int64_t step_ms,
                                                    int64_t now_ms) const;
 
   // Calls visit(id, sighting) for the ids among the next `count` numbers after `cursor`, which is 0
@@ -197,7 +197,7 @@ class ActiveSet {
   OnlineWindow online_;
   ActiveDays days_;
   // The latest instant of any event: online was evaluated at it last.
-  int64_t latest_ = 0;
+  int64_t latest_ms_ = 0;
   std::unique_ptr<ActiveSnapshot> snapshot_;
 };
 

@@ -38,7 +38,7 @@ void ActiveSet::SaveHead(std::string& out) const {
   AppendVarint(out, static_cast<uint64_t>(options_.window_ms));
   AppendVarint(out, static_cast<uint64_t>(options_.keep_ms));
   AppendLengthPrefixed(out, options_.zone.name());
-  AppendVarint(out, static_cast<uint64_t>(latest_));
+  AppendVarint(out, static_cast<uint64_t>(latest_ms_));
   AppendSignedVarint(out, days_.first_day());
 }
 
@@ -58,8 +58,8 @@ uint32_t ActiveSet::SaveIds(uint32_t after, size_t max_bytes, const ActiveSnapsh
     AppendLengthPrefixed(out, id != nullptr ? std::string_view(*id) : ids_.IdOf(number));
     ActiveSnapshot::Seen seen{last_seen_.Get(number), first_seen_.Get(number)};
     if (snapshot != nullptr) seen = snapshot->SeenOf(number, seen);
-    AppendVarint(out, static_cast<uint64_t>(seen.first));
-    AppendVarint(out, static_cast<uint64_t>(seen.last - seen.first));
+    AppendVarint(out, static_cast<uint64_t>(seen.first_ms));
+    AppendVarint(out, static_cast<uint64_t>(seen.last_ms - seen.first_ms));
   }
   return number;
 }
@@ -116,9 +116,9 @@ bool ActiveSet::LoadHead(std::string_view& run) {
   if (zone == nullptr) return false;
   options_.zone = *zone;
   int64_t first_day = 0;
-  if (!ReadInstant(run, latest_) || !ReadSignedVarint(run, first_day)) return false;
+  if (!ReadInstant(run, latest_ms_) || !ReadSignedVarint(run, first_day)) return false;
   if (first_day < INT32_MIN || first_day > INT32_MAX) return false;
-  online_.Advance(latest_ - options_.window_ms);
+  online_.Advance(latest_ms_ - options_.window_ms);
   days_.KeepFrom(static_cast<int32_t>(first_day));
   return true;
 }
@@ -132,20 +132,20 @@ bool ActiveSet::LoadIds(std::string_view& run) {
     if (forgotten) {
       ids_.SkipNumber();
       forgotten_.add(ids_.last_number());
-      last_seen_.Append(latest_);
-      first_seen_.Append(latest_);
+      last_seen_.Append(latest_ms_);
+      first_seen_.Append(latest_ms_);
       continue;
     }
     std::string_view id;
-    int64_t first = 0;
-    int64_t between = 0;
+    int64_t first_ms = 0;
+    int64_t between_ms = 0;
     if (!ReadLengthPrefixed(run, id) || id.size() > IdBook::kMaxIdBytes) return false;
-    if (!ReadInstant(run, first) || !ReadInstant(run, between)) return false;
-    if (between > latest_ - first || ids_.Find(id) != 0) return false;
+    if (!ReadInstant(run, first_ms) || !ReadInstant(run, between_ms)) return false;
+    if (between_ms > latest_ms_ - first_ms || ids_.Find(id) != 0) return false;
     ids_.Add(id);
-    first_seen_.Append(first);
-    last_seen_.Append(first + between);
-    online_.Add(first + between);
+    first_seen_.Append(first_ms);
+    last_seen_.Append(first_ms + between_ms);
+    online_.Add(first_ms + between_ms);
   }
   return true;
 }
@@ -160,7 +160,7 @@ bool ActiveSet::Load(std::string_view run) {
     case kIdsRun:
       return has_head_ && LoadIds(run);
     case kDaysRun:
-      return has_head_ && days_.Load(run, ids_.last_number(), latest_ / kMinuteMs);
+      return has_head_ && days_.Load(run, ids_.last_number(), latest_ms_ / kMinuteMs);
     default:
       return false;
   }

@@ -19,8 +19,8 @@ namespace tally {
 class ActiveSnapshot {
  public:
   struct Seen {
-    int64_t last = 0;
-    int64_t first = 0;
+    int64_t last_ms = 0;
+    int64_t first_ms = 0;
   };
 
   // Copies the days, one bit for each id and day: this takes milliseconds for millions of ids.

@@ -81,13 +81,13 @@ uint32_t OnlineWindow::Second::DropThrough(uint32_t ms) {
 }
 
 void OnlineWindow::Add(int64_t at_ms) {
-  if (at_ms <= start_) return;
+  if (at_ms <= start_ms_) return;
   seconds_[at_ms / kMillis].Add(static_cast<uint32_t>(at_ms % kMillis));
   ++count_;
 }
 
 void OnlineWindow::Remove(int64_t at_ms) {
-  if (at_ms <= start_) return;
+  if (at_ms <= start_ms_) return;
   const auto second = seconds_.find(at_ms / kMillis);
   Check(second != seconds_.end(), "what is removed was added");
   second->second.Remove(static_cast<uint32_t>(at_ms % kMillis));
@@ -95,15 +95,15 @@ void OnlineWindow::Remove(int64_t at_ms) {
   --count_;
 }
 
-void OnlineWindow::Advance(int64_t start) {
-  if (start <= start_) return;
-  start_ = start;
+void OnlineWindow::Advance(int64_t start_ms) {
+  if (start_ms <= start_ms_) return;
+  start_ms_ = start_ms;
   while (!seconds_.empty()) {
     const auto oldest = seconds_.begin();
     const int64_t first_ms = oldest->first * kMillis;
-    if (first_ms > start) return;
-    if (first_ms + kMillis - 1 > start) {
-      count_ -= oldest->second.DropThrough(static_cast<uint32_t>(start - first_ms));
+    if (first_ms > start_ms) return;
+    if (first_ms + kMillis - 1 > start_ms) {
+      count_ -= oldest->second.DropThrough(static_cast<uint32_t>(start_ms - first_ms));
       if (oldest->second.total == 0) seconds_.erase(oldest);
       return;
     }
@@ -112,18 +112,18 @@ void OnlineWindow::Advance(int64_t start) {
   }
 }
 
-uint32_t OnlineWindow::CountAfter(int64_t after) const {
-  return after == start_ ? count_ : Falling(*this).CountAfter(after);
+uint32_t OnlineWindow::CountAfter(int64_t after_ms) const {
+  return after_ms == start_ms_ ? count_ : Falling(*this).CountAfter(after_ms);
 }
 
-uint32_t OnlineWindow::Falling::CountAfter(int64_t after) {
+uint32_t OnlineWindow::Falling::CountAfter(int64_t after_ms) {
   const auto end = window_.seconds_.end();
-  for (; next_ != end && next_->first * kMillis + kMillis - 1 <= after; ++next_) {
+  for (; next_ != end && next_->first * kMillis + kMillis - 1 <= after_ms; ++next_) {
     gone_ += next_->second.total;
   }
   uint32_t partly = 0;
-  if (next_ != end && next_->first * kMillis <= after) {
-    partly = next_->second.CountThrough(static_cast<uint32_t>(after - next_->first * kMillis));
+  if (next_ != end && next_->first * kMillis <= after_ms) {
+    partly = next_->second.CountThrough(static_cast<uint32_t>(after_ms - next_->first * kMillis));
   }
   return window_.count_ - gone_ - partly;
 }

@@ -16,16 +16,16 @@ class OnlineWindow {
  public:
   // Ids last seen after the start.
   uint32_t count() const { return count_; }
-  int64_t start() const { return start_; }
+  int64_t start_ms() const { return start_ms_; }
 
   // Counts an id that was last seen at `at_ms`, if that is after the start. O(log seconds).
   void Add(int64_t at_ms);
   // Undoes an Add(at_ms): that id is no longer last seen at `at_ms`.
   void Remove(int64_t at_ms);
   // Moves the start forward, never back. Amortised O(1) for each instant that leaves the window.
-  void Advance(int64_t start);
-  // Ids last seen after `after`, which must not be before the start. O(seconds between the two).
-  uint32_t CountAfter(int64_t after) const;
+  void Advance(int64_t start_ms);
+  // Ids last seen after `after_ms`, which must not be before the start. O(seconds between the two).
+  uint32_t CountAfter(int64_t after_ms) const;
 
   size_t MemoryBytes() const;
 
@@ -58,7 +58,7 @@ class OnlineWindow {
   using Seconds = absl::btree_map<int64_t, Second>;
 
   Seconds seconds_;
-  int64_t start_ = INT64_MIN;
+  int64_t start_ms_ = INT64_MIN;
   uint32_t count_ = 0;
 };
 
@@ -68,12 +68,12 @@ class OnlineWindow::Falling {
  public:
   explicit Falling(const OnlineWindow& window) : window_(window), next_(window.seconds_.begin()) {}
 
-  // `after` must not be before that of the last call. O(seconds between the two).
-  uint32_t CountAfter(int64_t after);
+  // `after_ms` must not be before that of the last call. O(seconds between the two).
+  uint32_t CountAfter(int64_t after_ms);
 
  private:
   const OnlineWindow& window_;
-  // The first second that does not end at or before `after`, and the ids of those before it.
+  // The first second that does not end at or before `after_ms`, and the ids of those before it.
   Seconds::const_iterator next_;
   uint32_t gone_ = 0;
 };

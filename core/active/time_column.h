@@ -16,7 +16,7 @@ class TimeColumn {
   void Append(int64_t at_ms);
   int64_t Get(uint32_t number) const {
     const Chunk& chunk = chunks_[(number - 1) / kChunkValues];
-    return chunk.base + static_cast<int64_t>(chunk.OffsetAt((number - 1) % kChunkValues));
+    return chunk.base_ms + static_cast<int64_t>(chunk.OffsetAt((number - 1) % kChunkValues));
   }
   // O(1); rarely rewrites one chunk.
   void Set(uint32_t number, int64_t at_ms);
@@ -30,7 +30,7 @@ class TimeColumn {
   static constexpr uint32_t kChunkValues = 256;
 
   struct Chunk {
-    int64_t base = 0;
+    int64_t base_ms = 0;
     std::unique_ptr<uint8_t[]> offsets;
     uint32_t width = 0;
 

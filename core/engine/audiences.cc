@@ -14,14 +14,14 @@ ActiveSet* SetOf(const Keyspace::Entry& entry, KeyOutcome& outcome) {
 
 ActiveSet& NewSet(const Place& place, std::string_view key, ActiveOptions options) {
   auto set = std::make_unique<ActiveSet>(place.engine.seed(), std::move(options));
-  return place.keyspace().SetHeap(key, set.release(), kNoDeadline, place.now);
+  return place.keyspace().SetHeap(key, set.release(), kNoDeadline, place.now_ms);
 }
 
 }  // namespace
 
 KeyOutcome Audiences::Create(std::string_view key, ActiveOptions options) {
   KeyOutcome outcome;
-  SetOf(place_.keyspace().FindForWrite(key, place_.now), outcome);
+  SetOf(place_.keyspace().FindForWrite(key, place_.now_ms), outcome);
   if (outcome.found) return outcome;
   NewSet(place_, key, std::move(options));
   outcome.changed = true;
@@ -29,9 +29,9 @@ KeyOutcome Audiences::Create(std::string_view key, ActiveOptions options) {
 }
 
 Audiences::Touched Audiences::Touch(std::string_view key, std::span<const std::string_view> ids,
-                                    EventInstants time, std::optional<int64_t> forget_at) {
+                                    EventInstants time, std::optional<int64_t> forget_at_ms) {
   Touched touched;
-  ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now), touched);
+  ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now_ms), touched);
   if (touched.wrong_type) return touched;
   if (set != nullptr && set->options().zone.is_missing() && !place_.replaying) {
     touched.refusal = Refusal::kMissingZone;
@@ -42,20 +42,21 @@ Audiences::Touched Audiences::Touch(std::string_view key, std::span<const std::s
     touched.refusal = Refusal::kNoNumbers;
     return touched;
   }
-  touched.online = set->Touch(ids, time.at, time.judged_at, forget_at.value_or(place_.forget_at()));
+  touched.online =
+      set->Touch(ids, time.at_ms, time.judged_at_ms, forget_at_ms.value_or(place_.forget_at_ms()));
   touched.changed = true;
   return touched;
 }
 
 Audiences::Altered Audiences::Alter(std::string_view key, const Change& change) {
   Altered altered;
-  ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now), altered);
+  ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now_ms), altered);
   if (set == nullptr) return altered;
   const ActiveOptions& options = set->options();
   altered.missing_zone = options.zone.is_missing() && !place_.replaying;
   if (altered.missing_zone) return altered;
   set->Alter(change.window_ms.value_or(options.window_ms), change.keep_ms.value_or(options.keep_ms),
-             change.judged_at, change.forget_at);
+             change.judged_at_ms, change.forget_at_ms);
   altered.changed = true;
   return altered;
 }
@@ -63,7 +64,7 @@ Audiences::Altered Audiences::Alter(std::string_view key, const Change& change) 
 KeyOutcome Audiences::Forget(std::string_view key, std::span<const std::string_view> ids,
                              int64_t& forgotten) {
   KeyOutcome outcome;
-  ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now), outcome);
+  ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now_ms), outcome);
   forgotten = 0;
   if (set == nullptr) return outcome;
   for (const std::string_view id : ids) forgotten += set->Forget(id) ? 1 : 0;
@@ -72,7 +73,7 @@ KeyOutcome Audiences::Forget(std::string_view key, std::span<const std::string_v
 }
 
 ActiveSet* Audiences::Find(std::string_view key, KeyOutcome& outcome) {
-  return SetOf(place_.keyspace().Find(key, place_.now), outcome);
+  return SetOf(place_.keyspace().Find(key, place_.now_ms), outcome);
 }
 
 }  // namespace tally

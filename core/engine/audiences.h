@@ -31,17 +31,17 @@ class Audiences {
     uint32_t online = 0;
   };
   // Records an event of each id; an id has at most IdBook::kMaxIdBytes bytes. If the key is absent,
-  // creates a set with the default options. A logged event has the `forget_at` of when it was
+  // creates a set with the default options. A logged event has the `forget_at_ms` of when it was
   // judged; for others it is that of the place. See ActiveSet::Touch.
   Touched Touch(std::string_view key, std::span<const std::string_view> ids, EventInstants time,
-                std::optional<int64_t> forget_at = {});
+                std::optional<int64_t> forget_at_ms = {});
 
-  // Changes options of a set; those that are not given stay. `forget_at` as for Touch.
+  // Changes options of a set; those that are not given stay. `forget_at_ms` as for Touch.
   struct Change {
     std::optional<int64_t> window_ms = {};
     std::optional<int64_t> keep_ms = {};
-    int64_t judged_at = 0;
-    int64_t forget_at = 0;
+    int64_t judged_at_ms = 0;
+    int64_t forget_at_ms = 0;
   };
   struct Altered : KeyOutcome {
     bool missing_zone = false;

@@ -92,12 +92,12 @@ void Decisions::AddDenial(const KeyRules& key, size_t index, const Where& where)
   if (rule.policy == nullptr) {
     const auto text = [&] { return RuleText(rule); };
     const auto kind = static_cast<uint8_t>(Denials::kRule | shadow);
-    return denials_.Add(name, {kind, IdOf(rule), text, index + 1}, where.now);
+    return denials_.Add(name, {kind, IdOf(rule), text, index + 1}, where.now_ms);
   }
   const auto text = [&] { return rule.policy->name; };
   const auto kind = static_cast<uint8_t>(Denials::kPolicy | shadow);
   const size_t place = PlaceInPolicy(key.rules.first(index + 1));
-  denials_.Add(name, {kind, IdOf(rule.policy->name), text, place}, where.now);
+  denials_.Add(name, {kind, IdOf(rule.policy->name), text, place}, where.now_ms);
 }
 
 void Decisions::CountShadows(Command command, std::span<const KeyRules> keys,
@@ -129,7 +129,7 @@ void Decisions::CountShadows(Command command, std::span<const KeyRules> keys,
 void Decisions::CountUnsold(std::string_view book, std::string_view limit, const Where& where) {
   ++Of(Command::kBuy).denied;
   denials_.Add({book, where.database},
-               {Denials::kRule, IdOf(limit), [&] { return std::string(limit); }}, where.now);
+               {Denials::kRule, IdOf(limit), [&] { return std::string(limit); }}, where.now_ms);
 }
 
 std::string_view NameOf(Decisions::Command command) {

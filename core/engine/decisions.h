@@ -31,10 +31,10 @@ class Decisions {
   // `seed` keys the hashes of denied keys.
   explicit Decisions(uint64_t seed) : denials_(seed) {}
 
-  // Where and when something is decided; `now` is in unix ms.
+  // Where and when something is decided; `now_ms` is in unix ms.
   struct Where {
     size_t database = 0;
-    int64_t now = 0;
+    int64_t now_ms = 0;
   };
   // Counts a decision over the rules of the keys. A denied decision counts as denied even if kForce
   // took the hits.

@@ -66,11 +66,11 @@ class Engine {
   // Removes due keys, one segment of each database at a time, while `more()` says to go on.
   // Returns whether anything due may be left.
   template <typename More>
-  bool ExpireSome(int64_t now, More&& more) {
+  bool ExpireSome(int64_t now_ms, More&& more) {
     bool left = true;
     while (left && more()) {
       left = false;
-      for (auto& keyspace : keyspaces_) left |= keyspace->ExpireSegment(now);
+      for (auto& keyspace : keyspaces_) left |= keyspace->ExpireSegment(now_ms);
     }
     return left;
   }
@@ -78,11 +78,12 @@ class Engine {
   // Sweeps the values that age by themselves (ValueOperations::sweep), while `more()` says to go
   // on: each frees some of what is out of date in it. The next call continues after the last value.
   template <typename More>
-  void SweepSome(int64_t now, More&& more) {
+  void SweepSome(int64_t now_ms, More&& more) {
     size_t rounds = 0;
     for (const auto& keyspace : keyspaces_) rounds = std::max(rounds, keyspace->aging());
     while (rounds-- > 0 && more()) {
-      for (auto& keyspace : keyspaces_) keyspace->SweepNext(now - deletion_lag_ms_, kSweepBudget);
+      for (auto& keyspace : keyspaces_)
+        keyspace->SweepNext(now_ms - deletion_lag_ms_, kSweepBudget);
     }
   }
 

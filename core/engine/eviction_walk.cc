@@ -18,7 +18,7 @@ int64_t Urgency(const Keyspace::Entry& entry, EvictionRule::First first,
     case EvictionRule::First::kLeastFrequent:
       return -int64_t{FrequencyOf(entry.access(), tracking, tracking.Passed(now_ms))};
     case EvictionRule::First::kSoonestDue:
-      return -entry.deadline();
+      return -entry.deadline_ms();
     case EvictionRule::First::kAny:
       break;
   }
@@ -38,7 +38,7 @@ void EvictionWalk::Choose(const Keyspace& keyspace, const EvictionRule& rule, in
                           Batch& batch) {
   candidates_.clear();
   keyspace.ForEach(*batch.segment, [&](const Keyspace::Entry& entry) {
-    if (rule.only_with_deadline && entry.deadline() == kNoDeadline) return;
+    if (rule.only_with_deadline && entry.deadline_ms() == kNoDeadline) return;
     candidates_.emplace_back(Urgency(entry, rule.first, keyspace.access_tracking(), now_ms),
                              entry.key());
   });

@@ -54,8 +54,8 @@ bool HaveRoomForId(LimitStates& states, int64_t max_holds) {
   return true;
 }
 
-LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now) {
-  return DecideLimits(uses, 0, now, now, LimitMode::kShow);
+LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now_ms) {
+  return DecideLimits(uses, 0, now_ms, now_ms, LimitMode::kShow);
 }
 
 }  // namespace tally

@@ -57,6 +57,6 @@ void PrefetchIds(const Keyspace& keyspace, std::span<const KeyAndId> wanted);
 bool HaveRoomForId(LimitStates& states, int64_t max_holds);
 
 // The figures as they are now, of a call that is allowed again.
-LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now);
+LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now_ms);
 
 }  // namespace tally

@@ -47,7 +47,7 @@ class HitCounters {
   KeyOutcome Count(std::string_view key, int64_t window_ms, EventInstants time, int64_t& hits);
 
   // Takes the `count` newest hits back; sets `left` to the hits left in the key's window.
-  KeyOutcome Undo(std::string_view key, int64_t count, int64_t judged_at, int64_t& left);
+  KeyOutcome Undo(std::string_view key, int64_t count, int64_t judged_at_ms, int64_t& left);
 
   // Sets `hits` to the number of hits in each step of [from_ms, to_ms). There must be at most
   // Hits::kMaxRangeSteps steps (asserted).

@@ -12,14 +12,14 @@ LimitState& NewScratchLimit(const Place& place, size_t index) {
 }
 
 // Whether a key that may be near its most counters may get those that these rules need.
-bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
+bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now_ms) {
   const auto added = std::ranges::count_if(rules, [&](const LimitRule& rule) {
     return rule.counts() && state.Find(LimitKey::Of(rule)) == nullptr;
   });
   if (added == 0) return true;
   const auto counters = state.counters();
   const auto counting = std::ranges::count_if(
-      counters, [now](const LimitCounter& counter) { return !counter.HasExpiredAt(now); });
+      counters, [now_ms](const LimitCounter& counter) { return !counter.HasExpiredAt(now_ms); });
   return static_cast<size_t>(counting + added) <= Limits::kMaxCounters;
 }
 

@@ -35,12 +35,12 @@ LimitState& NewScratchLimit(const Place& place, size_t index);
 }
 
 // Whether a key that may be near its most counters may get those that these rules need.
-bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now);
+bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now_ms);
 // Whether the key may get the counters that these rules need: see Limits::kMaxCounters.
 inline bool HasRoomForRules(const LimitState& state, std::span<const LimitRule> rules,
-                            int64_t now) {
+                            int64_t now_ms) {
   return state.counters().size() + rules.size() <= Limits::kMaxCounters ||
-         HasRoomForNew(state, rules, now);
+         HasRoomForNew(state, rules, now_ms);
 }
 
 // The states of a request's keys. A key that is named several times has one state.
@@ -50,16 +50,16 @@ class LimitStates {
   LimitStates(const Place& place, LimitResult& result)
       : place_(place), keyspace_(place.keyspace()), result_(result) {}
 
-  // Opens the keys and settles the holds that have ended at `now`; if the keys are not opened for a
-  // write, in a view. False if a key holds a value of another type.
-  [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write, int64_t now) {
+  // Opens the keys and settles the holds that have ended at `now_ms`; if the keys are not opened
+  // for a write, in a view. False if a key holds a value of another type.
+  [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write, int64_t now_ms) {
     bool ended = false;
     for (const auto& [key, rules] : keys) {
       Named* named = Find(key);
       if (named == nullptr) {
         named = &states_.emplace_back(key, ScratchLimit(place_, states_.size()));
-        const Keyspace::Entry entry =
-            for_write ? keyspace_.FindForWrite(key, place_.now) : keyspace_.Find(key, place_.now);
+        const Keyspace::Entry entry = for_write ? keyspace_.FindForWrite(key, place_.now_ms)
+                                                : keyspace_.Find(key, place_.now_ms);
         LimitResult::Key& outcome = result_.keys.emplace_back();
         outcome.name = key;
         outcome.found = static_cast<bool>(entry);
@@ -67,7 +67,7 @@ class LimitStates {
           outcome.wrong_type = result_.wrong_type = true;
           return false;
         }
-        ended |= HasEndedHolds(*named->state, now);
+        ended |= HasEndedHolds(*named->state, now_ms);
       }
       for (const LimitRule& rule : rules) named->counts |= rule.counts();
       LimitUse& use = uses_.emplace_back();
@@ -76,7 +76,7 @@ class LimitStates {
     }
     // Not before: what is refused for the type of another key has changed nothing.
     if (ended) [[unlikely]]
-      SettleAll(for_write, now);
+      SettleAll(for_write, now_ms);
     return true;
   }
 
@@ -117,12 +117,12 @@ class LimitStates {
     }
     return any;
   }
-  // Sets back what the rules have counted after `now` (SetBackLimits). Returns whether there was
+  // Sets back what the rules have counted after `now_ms` (SetBackLimits). Returns whether there was
   // anything.
-  bool SetBack(int64_t now) {
+  bool SetBack(int64_t now_ms) {
     bool any = false;
     for (const LimitUse& use : uses_) {
-      if (!SetBackLimits({&use, 1}, now)) continue;
+      if (!SetBackLimits({&use, 1}, now_ms)) continue;
       any = true;
       for (Named& one : states_) one.changed |= &*one.state == use.state;
     }
@@ -137,7 +137,7 @@ class LimitStates {
 
   bool HaveRoom() const {
     for (const LimitUse& use : uses_) {
-      if (!HasRoomForRules(*use.state, use.rules, place_.now)) return false;
+      if (!HasRoomForRules(*use.state, use.rules, place_.now_ms)) return false;
     }
     return true;
   }
@@ -147,11 +147,11 @@ class LimitStates {
     for (size_t i = 0; i < states_.size(); ++i) {
       Named& one = states_[i];
       if (!one.changed && !one.settled) continue;
-      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now);
+      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now_ms);
       // A late hit may be outside all windows; the state of a new key is then still empty.
       result_.keys[i].changed = one.state.exists() || !one.state->empty();
       result_.keys[i].removed =
-          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
+          one.state.Store(keyspace_, one.key, place_.now_ms, place_.engine.scratch().bytes);
     }
   }
 
@@ -166,17 +166,17 @@ class LimitStates {
     bool settled = false;
   };
 
-  void SettleAll(bool for_write, int64_t now) {
+  void SettleAll(bool for_write, int64_t now_ms) {
     for (Named& named : states_) {
       LimitState& state = *named.state;
-      if (!HasEndedHolds(state, now)) continue;
+      if (!HasEndedHolds(state, now_ms)) continue;
       ZoneSource& zones = place_.engine.zones();
       if (for_write) {
         uint64_t* ended = place_.replaying ? nullptr : &place_.engine.decisions().holds().ended;
-        named.settled = SettleHolds(state, zones, now, ended);
+        named.settled = SettleHolds(state, zones, now_ms, ended);
         continue;
       }
-      views_.push_back(std::make_unique<SettledView>(state, zones, now));
+      views_.push_back(std::make_unique<SettledView>(state, zones, now_ms));
       for (LimitUse& use : uses_) {
         if (use.state == &state) use.state = &views_.back()->state();
       }

@@ -1,7 +1,7 @@
 // LIMIT: may this happen now, under all the rules of all the keys.
 //
 // If a decision has counted hits, its effect is the same request with the same `at` and
-// `judged_at`, passed to Count, or to Force if that was called. It can be replayed at any later
+// `judged_at_ms`, passed to Count, or to Force if that was called. It can be replayed at any later
 // time: the hits are counted without being judged again. If it has only set counters back, the
 // effect is a Count of no hits.
 #pragma once
@@ -64,16 +64,16 @@ class Limits {
   // The same for one key, at the place's instant.
   LimitResult Take(std::string_view key, std::span<const LimitRule> rules) {
     const KeyRules keys[] = {{key, rules}};
-    return Take({.keys = keys, .time = EventInstants::Now(place_.now)});
+    return Take({.keys = keys, .time = EventInstants::Now(place_.now_ms)});
   }
   LimitResult Peek(const LimitRequest& request) { return Decide(request, LimitMode::kPeek); }
   LimitResult Force(const LimitRequest& request) { return Decide(request, LimitMode::kForce); }
   // Counts what was taken without asking whether it fits, for a replay.
   LimitResult Count(const LimitRequest& request) { return Decide(request, LimitMode::kCount); }
 
-  // Refunds `count` hits, never more than are counted: of the hits at or before `not_after`, the
+  // Refunds `count` hits, never more than are counted: of the hits at or before `not_after_ms`, the
   // newest first. See LimitState::Give. Nothing changes if `count` is 0.
-  KeyOutcome Give(std::string_view key, int64_t count, int64_t judged_at, int64_t not_after);
+  KeyOutcome Give(std::string_view key, int64_t count, int64_t judged_at_ms, int64_t not_after_ms);
   KeyOutcome Reset(std::string_view key);
   // Sets `shown` to what the key's limits have counted; see ShowLimits.
   KeyOutcome Show(std::string_view key, std::vector<LimitShown>& shown);

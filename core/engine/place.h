@@ -12,22 +12,22 @@ namespace tally {
 struct Place {
   Engine& engine;
   size_t database = 0;
-  int64_t now = 0;  // unix ms, of the clock: keys whose deadlines have passed are expired
+  int64_t now_ms = 0;  // unix ms, of the clock: keys whose deadlines have passed are expired
   // The operation is read from a log. It was judged when it was first done, and is not judged
   // again.
   bool replaying = false;
 
   Keyspace& keyspace() const { return engine.database(database); }
   // The instant by which data is too old to be kept: now, or earlier (Engine::set_deletion_lag).
-  int64_t forget_at() const { return now - engine.deletion_lag_ms(); }
+  int64_t forget_at_ms() const { return now_ms - engine.deletion_lag_ms(); }
 };
 
 // When something happens, in unix ms.
 struct EventInstants {
-  int64_t at = 0;         // the event's own instant, which may be before or after `judged_at`
-  int64_t judged_at = 0;  // what the clock showed when the event was judged
+  int64_t at_ms = 0;         // the event's own instant, which may be before or after `judged_at_ms`
+  int64_t judged_at_ms = 0;  // what the clock showed when the event was judged
 
-  static EventInstants Now(int64_t now) { return {now, now}; }
+  static EventInstants Now(int64_t now_ms) { return {now_ms, now_ms}; }
 };
 
 // What an operation found under a key and did to it. A host that keeps a log writes the calls that

@@ -23,7 +23,7 @@ template <typename IsTooMuch, typename Change>
 QuotaBooks::Outcome QuotaBooks::Write(const Call& call, IsTooMuch&& is_too_much, Change&& change) {
   Outcome outcome;
   Keyspace& keyspace = place_.keyspace();
-  QuotaBook* book = BookOf(keyspace.FindForWrite(call.book, place_.now), outcome);
+  QuotaBook* book = BookOf(keyspace.FindForWrite(call.book, place_.now_ms), outcome);
   if (outcome.wrong_type) return outcome;
   outcome.too_much = book != nullptr && !place_.replaying && is_too_much(*book);
   if (outcome.too_much) return outcome;
@@ -35,15 +35,15 @@ QuotaBooks::Outcome QuotaBooks::Write(const Call& call, IsTooMuch&& is_too_much,
   book->SetRetentionLag(call.lag_ms);
   const int64_t retention_ms = call.retention_ms.value_or(book->min_retention_ms());
   const bool retention_changed = retention_ms != book->min_retention_ms();
-  if (retention_changed) book->SetMinRetention(retention_ms, call.judged_at);
+  if (retention_changed) book->SetMinRetention(retention_ms, call.judged_at_ms);
   const bool changed = change(*book);
   if (made != nullptr && (!changed || book->Empty())) return outcome;
   outcome.changed = changed;
   outcome.retention_changed = retention_changed;
   if (made != nullptr) {
-    keyspace.SetHeap(call.book, made.release(), kNoDeadline, place_.now);
+    keyspace.SetHeap(call.book, made.release(), kNoDeadline, place_.now_ms);
   } else if (changed && book->Empty()) {
-    keyspace.Erase(keyspace.FindForWrite(call.book, place_.now));
+    keyspace.Erase(keyspace.FindForWrite(call.book, place_.now_ms));
     outcome.removed = true;
   }
   return outcome;
@@ -53,7 +53,7 @@ QuotaBooks::Outcome QuotaBooks::SetLimits(const Call& call,
                                           std::span<const QuotaLimitSpec> limits) {
   const auto is_too_much = [&](const QuotaBook& book) { return book.HasTooManyLimits(limits); };
   return Write(call, is_too_much, [&](QuotaBook& book) {
-    book.SetLimits(limits, call.judged_at);
+    book.SetLimits(limits, call.judged_at_ms);
     return true;
   });
 }
@@ -62,7 +62,7 @@ QuotaBooks::Outcome QuotaBooks::DelLimits(const Call& call, std::span<const Quot
                                           const QuotaActions& actions, size_t& deleted) {
   const auto is_too_much = [&](const QuotaBook& book) { return book.HasTooManyLimits(skus); };
   return Write(call, is_too_much, [&](QuotaBook& book) {
-    deleted = book.DelLimits(skus, actions, call.judged_at);
+    deleted = book.DelLimits(skus, actions, call.judged_at_ms);
     return deleted > 0;
   });
 }
@@ -73,7 +73,7 @@ QuotaBooks::Outcome QuotaBooks::Buy(const Call& call, const QuotaOrder& order,
     return book.HasTooManyLimits(order.items);
   };
   const Outcome outcome = Write(call, is_too_much, [&](QuotaBook& book) {
-    result = book.Buy(order, call.judged_at, left);
+    result = book.Buy(order, call.judged_at_ms, left);
     return result.recorded || result.set_back;
   });
   if (order.if_left && !place_.replaying && !outcome.wrong_type && !outcome.too_much)
@@ -91,14 +91,14 @@ void QuotaBooks::CountSale(const Call& call, const QuotaOrder& order,
   decisions.CountUnsold(
       call.book,
       StrCat("QUOTA ", TextOf(item.sku), ' ', TextOf(item.action), ' ', TextOf(order.user)),
-      {place_.database, place_.now});
+      {place_.database, place_.now_ms});
 }
 
 QuotaBooks::Outcome QuotaBooks::Confirm(const Call& call, const QuotaId& user, const QuotaId& order,
                                         QuotaBook::ConfirmResult& result) {
   const auto is_too_much = [](const QuotaBook&) { return false; };
   return Write(call, is_too_much, [&](QuotaBook& book) {
-    result = book.Confirm(user, order, call.judged_at);
+    result = book.Confirm(user, order, call.judged_at_ms);
     return result.changed;
   });
 }
@@ -107,21 +107,21 @@ QuotaBooks::Outcome QuotaBooks::Return(const Call& call, const QuotaReturn& requ
                                        std::vector<int32_t>& credited) {
   const auto is_too_much = [](const QuotaBook&) { return false; };
   return Write(call, is_too_much,
-               [&](QuotaBook& book) { return book.Return(request, call.judged_at, credited); });
+               [&](QuotaBook& book) { return book.Return(request, call.judged_at_ms, credited); });
 }
 
 QuotaBooks::Outcome QuotaBooks::Reset(const Call& call, std::span<const QuotaId> users,
                                       const QuotaActions& actions, size_t& reset) {
   const auto is_too_much = [&](const QuotaBook& book) { return book.HasTooManyPurchases(users); };
   return Write(call, is_too_much, [&](QuotaBook& book) {
-    reset = book.Reset(users, actions, call.judged_at);
+    reset = book.Reset(users, actions, call.judged_at_ms);
     return reset > 0;
   });
 }
 
 QuotaBook* QuotaBooks::FindToExpire(const Call& call) {
   KeyOutcome outcome;
-  QuotaBook* book = BookOf(place_.keyspace().FindForWrite(call.book, place_.now), outcome);
+  QuotaBook* book = BookOf(place_.keyspace().FindForWrite(call.book, place_.now_ms), outcome);
   if (book != nullptr) book->SetRetentionLag(call.lag_ms);
   return book;
 }
@@ -129,17 +129,17 @@ QuotaBook* QuotaBooks::FindToExpire(const Call& call) {
 void QuotaBooks::ExpireUsers(const Call& call, std::span<const QuotaId> users) {
   QuotaBook* const book = FindToExpire(call);
   if (book == nullptr) return;
-  for (const QuotaId& user : users) book->ExpireUser(user, call.judged_at);
+  for (const QuotaId& user : users) book->ExpireUser(user, call.judged_at_ms);
 }
 
 void QuotaBooks::ExpireLimits(const Call& call, std::span<const QuotaId> skus) {
   QuotaBook* const book = FindToExpire(call);
   if (book == nullptr) return;
-  for (const QuotaId& sku : skus) book->ExpireLimits(sku, call.judged_at);
+  for (const QuotaId& sku : skus) book->ExpireLimits(sku, call.judged_at_ms);
 }
 
 const QuotaBook* QuotaBooks::Find(std::string_view book, KeyOutcome& outcome) {
-  QuotaBook* found = BookOf(place_.keyspace().Find(book, place_.now), outcome);
+  QuotaBook* found = BookOf(place_.keyspace().Find(book, place_.now_ms), outcome);
   if (found != nullptr) found->SetRetentionLag(place_.engine.deletion_lag_ms());
   return found;
 }

@@ -1,8 +1,8 @@
 // QUOTA: purchase limits by SKU and marketing action, and purchases.
 //
 // If a call has changed a book and not removed it, its effect is the same call with the same
-// `judged_at` and retention. It can be replayed at any later time. The effect of an order that was
-// applied records it whatever the limits say. What a sweep frees is an effect too
+// `judged_at_ms` and retention. It can be replayed at any later time. The effect of an order that
+// was applied records it whatever the limits say. What a sweep frees is an effect too
 // (Keyspace::Observer::OnSwept). If a call has removed the book, its effect is the deletion of the
 // book.
 #pragma once
@@ -26,7 +26,7 @@ class QuotaBooks {
   // The arguments that all calls that may change a book have in common.
   struct Call {
     std::string_view book;
-    int64_t judged_at = 0;                     // unix ms
+    int64_t judged_at_ms = 0;                  // unix ms
     std::optional<int64_t> retention_ms = {};  // the new minimum retention, > 0; nullopt: as before
     // Of when the call was judged: what is kept is decided so much earlier (Place::forget_at).
     int64_t lag_ms = 0;

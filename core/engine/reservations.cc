@@ -52,7 +52,7 @@ bool AnswerKnown(LimitStates& states, const FoundIds& found, const HoldRequest& 
   if (result.settled_as != HoldState::kUnknown || !IsSame(states, request, found, result)) {
     return true;
   }
-  result.decision = AllowedNow(states.uses(), request.limits.time.judged_at);
+  result.decision = AllowedNow(states.uses(), request.limits.time.judged_at_ms);
   result.token = found.records.front().token;
   return true;
 }
@@ -71,11 +71,11 @@ std::string_view ExtensionError(const FoundIds& found, int64_t more) {
 
 // The latest deadline that a HOLDS of the keys allows.
 int64_t LatestOf(const FoundIds& found) {
-  int64_t latest = INT64_MAX;
+  int64_t latest_ms = INT64_MAX;
   for (const HoldRecord& record : found.records) {
-    latest = std::min(latest, LatestDeadline(record.rules));
+    latest_ms = std::min(latest_ms, LatestDeadline(record.rules));
   }
-  return latest;
+  return latest_ms;
 }
 
 }  // namespace
@@ -84,17 +84,17 @@ int64_t LatestOf(const FoundIds& found) {
 bool Reservations::Judge(LimitStates& states, const HoldRequest& request, HoldResult& result) {
   const FoundIds found(states, request.id);
   if (AnswerKnown(states, found, request, result)) return false;
-  const auto [at, now] = request.limits.time;
+  const auto [at_ms, now_ms] = request.limits.time;
   const int64_t longest_ms = LongestHold(states.uses());
   if (request.ttl_ms > longest_ms) result.longest_ms = longest_ms;
   result.full = !states.HaveRoom();
   if (!HaveRoomForId(states, request.limits.max_holds)) result.wrong = kTooMany;
   if (result.full || !result.wrong.empty() || result.longest_ms >= 0) return false;
-  result.decision = DecideLimits(states.uses(), request.limits.cost, now, at, LimitMode::kPeek,
-                                 now + request.ttl_ms);
+  result.decision = DecideLimits(states.uses(), request.limits.cost, now_ms, at_ms,
+                                 LimitMode::kPeek, now_ms + request.ttl_ms);
   JudgeHoldShare(states.uses(), request.limits.cost, result.decision);
   place_.engine.decisions().Count(Decisions::Command::kReserve, request.limits.keys,
-                                  result.decision, {place_.database, place_.now});
+                                  result.decision, {place_.database, place_.now_ms});
   if (result.decision.shadow_denied != 0) states.LeaveOut(result.decision.shadow_denied);
   return true;
 }
@@ -106,22 +106,22 @@ void Reservations::Count(uint64_t Decisions::HoldCount::* count) const {
 // Decides an EXTEND of a hold, of which this is the record, under its rules.
 void Reservations::JudgeMore(std::span<const LimitUse> uses, const HoldRequest& request,
                              const HoldRecord& held, HoldResult& result) {
-  const int64_t now = request.limits.time.judged_at;
+  const int64_t now_ms = request.limits.time.judged_at_ms;
   const int64_t more = request.limits.cost;
   if (more == 0 || place_.replaying) return;
-  result.decision = DecideLimits(uses, more, now, now, LimitMode::kPeek);
+  result.decision = DecideLimits(uses, more, now_ms, now_ms, LimitMode::kPeek);
   JudgeHoldShare(uses, SaturatingAdd(held.cost(), more), result.decision);
   // What fits only when the hold itself has ended is never allowed.
   int64_t& retry_after_ms = result.decision.retry_after_ms;
-  if (retry_after_ms > 0 && retry_after_ms >= held.until - now) retry_after_ms = -1;
+  if (retry_after_ms > 0 && retry_after_ms >= held.until_ms - now_ms) retry_after_ms = -1;
 }
 
 HoldResult Reservations::Reserve(const HoldRequest& request) {
   HoldResult result;
   LimitStates states(place_, result);
-  const auto [at, now] = request.limits.time;
+  const auto [at_ms, now_ms] = request.limits.time;
   const int64_t cost = request.limits.cost;
-  if (!states.Open(request.limits.keys, true, now)) return result;
+  if (!states.Open(request.limits.keys, true, now_ms)) return result;
   if (!place_.replaying && !Judge(states, request, result)) {
     Finish(states, result);
     return result;
@@ -132,10 +132,10 @@ HoldResult Reservations::Reserve(const HoldRequest& request) {
     const std::span<const LimitRule> rules = states.RulesOf(i, room);
     const HoldTerms terms{.id = request.id,
                           .cost = cost,
-                          .deadline = now + request.ttl_ms,
+                          .deadline_ms = now_ms + request.ttl_ms,
                           .keys = static_cast<int64_t>(states.size())};
     const int64_t token =
-        HoldHits({&states.state(i), rules}, terms, states.hold_counters(), now, at);
+        HoldHits({&states.state(i), rules}, terms, states.hold_counters(), now_ms, at_ms);
     if (i == 0) result.token = token;
     states.MarkChanged(i);
     Count(&Decisions::HoldCount::reserved);
@@ -147,15 +147,15 @@ HoldResult Reservations::Reserve(const HoldRequest& request) {
 HoldResult Reservations::Extend(const HoldRequest& request) {
   HoldResult result;
   LimitStates states(place_, result);
-  const int64_t now = request.limits.time.judged_at;
+  const int64_t now_ms = request.limits.time.judged_at_ms;
   const int64_t more = request.limits.cost;
-  if (!states.Open(request.limits.keys, true, now)) return result;
+  if (!states.Open(request.limits.keys, true, now_ms)) return result;
   FoundIds found(states, request.id);
   result.settled_as = found.settled();
   if (result.settled_as == HoldState::kUnknown) result.wrong = ExtensionError(found, more);
   const bool held = result.settled_as == HoldState::kUnknown && result.wrong.empty();
-  if (held && !place_.replaying && LatestOf(found) < now + request.ttl_ms) {
-    result.longest_ms = std::max<int64_t>(0, LatestOf(found) - now);
+  if (held && !place_.replaying && LatestOf(found) < now_ms + request.ttl_ms) {
+    result.longest_ms = std::max<int64_t>(0, LatestOf(found) - now_ms);
   }
   if (held && result.longest_ms < 0) {
     std::vector<HoldRules> rules(states.size());
@@ -168,22 +168,22 @@ HoldResult Reservations::Extend(const HoldRequest& request) {
     result.counted = result.decision.allowed;
     for (size_t i = 0; result.counted && i < states.size(); ++i) {
       ExtendHold(states.state(i), place_.engine.zones(), request.id, found.records[i], more,
-                 now + request.ttl_ms, now);
+                 now_ms + request.ttl_ms, now_ms);
       states.MarkChanged(i);
     }
     if (result.counted) {
       result.token = found.records.front().token;
-      result.decision = AllowedNow(uses, now);
+      result.decision = AllowedNow(uses, now_ms);
     }
   }
   Finish(states, result);
   return result;
 }
 
-SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
+SettleResult Reservations::Commit(const CommitRequest& request, int64_t now_ms) {
   SettleResult result;
   LimitStates states(place_, result);
-  if (!states.Open(request.keys, true, now)) return result;
+  if (!states.Open(request.keys, true, now_ms)) return result;
   FoundIds found(states, request.id);
   const bool same = found.AllAre(found.records.front().state);
   if (!place_.replaying) {
@@ -202,7 +202,7 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
                                         .keep = request.keep,
                                         .force = request.force,
                                         .keys = static_cast<int64_t>(states.size())},
-                                       record, now);
+                                       record, now_ms);
     if (i == 0) result.settled = settled;
     if (settled.done) {
       states.MarkChanged(i);
@@ -215,15 +215,15 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
 }
 
 SettleResult Reservations::Cancel(std::string_view id, std::span<const KeyRules> keys,
-                                  int64_t now) {
+                                  int64_t now_ms) {
   SettleResult result;
   LimitStates states(place_, result);
-  if (!states.Open(keys, true, now)) return result;
+  if (!states.Open(keys, true, now_ms)) return result;
   FoundIds found(states, id);
   const bool same = found.AllAre(found.records.front().state);
   if (!place_.replaying && (!same || !found.AreAllKeys())) result.wrong = kOtherKeys;
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
-    const Settled settled = CancelHold(states.state(i), id, found.records[i], now);
+    const Settled settled = CancelHold(states.state(i), id, found.records[i], now_ms);
     if (i == 0) result.settled = settled;
     if (settled.done) {
       states.MarkChanged(i);
@@ -238,14 +238,14 @@ SettleResult Reservations::Cancel(std::string_view id, std::span<const KeyRules>
 KeyOutcome Reservations::Held(std::string_view key, std::vector<HeldShown>& held) {
   KeyOutcome outcome;
   CompactValue<LimitState> state(ScratchLimit(place_, 0));
-  const Keyspace::Entry entry = place_.keyspace().Find(key, place_.now);
+  const Keyspace::Entry entry = place_.keyspace().Find(key, place_.now_ms);
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = !state.Open(entry);
   if (outcome.wrong_type || state->holds() == nullptr) return outcome;
   state->holds()->ForEach([&](std::string_view id, const HoldRecord& record) {
-    if (record.state != HoldState::kHeld || record.until <= place_.now) return;
-    held.push_back(
-        {std::string(id), record.cost(), record.parts.front().at, record.until, record.token});
+    if (record.state != HoldState::kHeld || record.until_ms <= place_.now_ms) return;
+    held.push_back({std::string(id), record.cost(), record.parts.front().at_ms, record.until_ms,
+                    record.token});
   });
   // By id too: of a state that was loaded, two may have the same token.
   std::sort(held.begin(), held.end(), [](const HeldShown& a, const HeldShown& b) {

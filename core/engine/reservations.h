@@ -1,8 +1,8 @@
 // Reservations over the limits of several keys: all or nothing.
 //
-// The effect of a call that has changed something is the same call with its `judged_at`: a replay
-// does not judge it again. A call that has only settled holds that had ended has the effect of
-// LIMIT.TAKE of no hits.
+// The effect of a call that has changed something is the same call with its `judged_at_ms`: a
+// replay does not judge it again. A call that has only settled holds that had ended has the effect
+// of LIMIT.TAKE of no hits.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,8 @@ class Reservations {
   HoldResult Reserve(const HoldRequest& request);
   // Holds an id longer; `request.limits` has its keys, without rules, and what to hold in addition.
   HoldResult Extend(const HoldRequest& request);
-  SettleResult Commit(const CommitRequest& request, int64_t now);
-  SettleResult Cancel(std::string_view id, std::span<const KeyRules> keys, int64_t now);
+  SettleResult Commit(const CommitRequest& request, int64_t now_ms);
+  SettleResult Cancel(std::string_view id, std::span<const KeyRules> keys, int64_t now_ms);
   // What the key holds, by token.
   KeyOutcome Held(std::string_view key, std::vector<HeldShown>& held);
 

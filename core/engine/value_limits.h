@@ -22,11 +22,11 @@ struct ValueLimits {
 
   // An event that decides (LIMIT, HITS.ADD with CAP) and is later than this, in ms, is taken as
   // this late.
-  int64_t max_lateness = int64_t{24} * 3600 * 1000;
+  int64_t max_lateness_ms = int64_t{24} * 3600 * 1000;
   // Holds and settled ids that a LIMIT key may have.
   int64_t limit_max_holds = 100'000;
   // Minimum retention of purchases in quota books, in ms; each write gives its book this value.
-  int64_t quota_retention = int64_t{30} * 24 * 3600 * 1000;
+  int64_t quota_retention_ms = int64_t{30} * 24 * 3600 * 1000;
 };
 
 }  // namespace tally

@@ -18,18 +18,18 @@ constexpr uint64_t kIsLate = uint64_t{1} << 48;
 std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at_ms, int64_t now_ms,
                                  std::optional<int64_t> cap) {
   SetBack(now_ms);
-  const int64_t place = cap ? std::max(at_ms, newest()) : at_ms;
-  const int64_t judged_at = cap ? place : now_ms;
+  const int64_t place = cap ? std::max(at_ms, newest_ms()) : at_ms;
+  const int64_t judged_at_ms = cap ? place : now_ms;
   // Uses the former window: hits that have left it do not come back when a longer one is given.
-  const int64_t expired = cap ? place - window_ms_ : ExpiredThrough(now_ms);
-  const int64_t before = std::max(judged_at - window_ms, expired);
-  const auto held = static_cast<int64_t>(log_.CountAfter(before));
+  const int64_t expired_ms = cap ? place - window_ms_ : ExpiredThrough(now_ms);
+  const int64_t before_ms = std::max(judged_at_ms - window_ms, expired_ms);
+  const auto held = static_cast<int64_t>(log_.CountAfter(before_ms));
   if (cap && held >= *cap && *cap < kNoCap) return std::nullopt;
   if (count > 0 && (cap || IsInTime(at_ms, window_ms, now_ms))) {
-    log_.DropThrough(expired);
-    const int64_t found_by = newest() + late_ms_;
+    log_.DropThrough(expired_ms);
+    const int64_t found_by = newest_ms() + late_ms_;
     log_.Add(place, static_cast<uint64_t>(count));
-    late_ms_ = cap ? now_ms - place : std::max<int64_t>(0, found_by - newest());
+    late_ms_ = cap ? now_ms - place : std::max<int64_t>(0, found_by - newest_ms());
     window_ms_ = std::max(window_ms_, window_ms);
   }
   int64_t with_these = 0;
@@ -39,8 +39,8 @@ std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at_ms
 bool Hits::SetBack(int64_t now_ms) {
   if (!IsAhead(now_ms)) [[likely]]
     return false;
-  if (newest() > now_ms) log_.SetBackTo(now_ms);
-  late_ms_ = now_ms - newest();
+  if (newest_ms() > now_ms) log_.SetBackTo(now_ms);
+  late_ms_ = now_ms - newest_ms();
   return true;
 }
 
@@ -56,14 +56,16 @@ int64_t Hits::Undo(int64_t count, int64_t now_ms) {
   return static_cast<int64_t>(log_.size());
 }
 
-std::vector<int64_t> Hits::Range(int64_t from, int64_t to, int64_t step_ms, int64_t now_ms) const {
-  const int64_t steps = (to - from + step_ms - 1) / step_ms;
+std::vector<int64_t> Hits::Range(int64_t from_ms, int64_t to_ms, int64_t step_ms,
+                                 int64_t now_ms) const {
+  const int64_t steps = (to_ms - from_ms + step_ms - 1) / step_ms;
   Check(steps >= 0 && static_cast<size_t>(steps) <= kMaxRangeSteps, "the caller limits the steps");
   std::vector<int64_t> counts(static_cast<size_t>(steps));
-  log_.ForEachAfter(std::max(from - 1, ExpiredThrough(now_ms)), [&](int64_t at_ms, uint64_t count) {
-    if (at_ms < to)
-      counts[static_cast<size_t>((at_ms - from) / step_ms)] += static_cast<int64_t>(count);
-  });
+  log_.ForEachAfter(
+      std::max(from_ms - 1, ExpiredThrough(now_ms)), [&](int64_t at_ms, uint64_t count) {
+        if (at_ms < to_ms)
+          counts[static_cast<size_t>((at_ms - from_ms) / step_ms)] += static_cast<int64_t>(count);
+      });
   return counts;
 }
 

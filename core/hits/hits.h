@@ -54,7 +54,7 @@ class Hits {
   }
 
   // Whether some hit lies after `now_ms`, or arrived after it.
-  bool IsAhead(int64_t now_ms) const { return newest() + late_ms_ > now_ms; }
+  bool IsAhead(int64_t now_ms) const { return newest_ms() + late_ms_ > now_ms; }
 
   // Makes hits after `now_ms` hits of `now_ms`, and those that arrived after `now_ms` less late.
   // Returns whether there were any.
@@ -69,18 +69,18 @@ class Hits {
   // changes.
   int64_t Undo(int64_t count, int64_t now_ms);
 
-  // Returns the hits of each step of `step_ms` from `from` on; the last step ends at `to` and may
-  // be shorter. from <= to, and at most kMaxRangeSteps steps (asserted). O(steps + hits from `from`
-  // on).
-  std::vector<int64_t> Range(int64_t from, int64_t to, int64_t step_ms, int64_t now_ms) const;
+  // Returns the hits of each step of `step_ms` from `from_ms` on; the last step ends at `to_ms` and
+  // may be shorter. from_ms <= to_ms, and at most kMaxRangeSteps steps (asserted). O(steps + hits
+  // from `from_ms` on).
+  std::vector<int64_t> Range(int64_t from_ms, int64_t to_ms, int64_t step_ms, int64_t now_ms) const;
 
   // 0 before the first Add.
   int64_t window_ms() const { return window_ms_; }
   bool empty() const { return log_.empty(); }
   // The instant of the newest hit; 0 if empty.
-  int64_t newest() const { return empty() ? 0 : log_.newest(); }
+  int64_t newest_ms() const { return empty() ? 0 : log_.newest_ms(); }
   // The instant from which on no hit can count any more; 0 if empty.
-  int64_t ExpiresAt() const { return empty() ? 0 : newest() + window_ms_ + late_ms_; }
+  int64_t ExpiresAt() const { return empty() ? 0 : newest_ms() + window_ms_ + late_ms_; }
 
   // Makes it as new but keeps its memory, for an object that is loaded again and again.
   void Clear() {

@@ -38,30 +38,30 @@ class CompactValue {
 
   // Must be called before Store if other keys were looked up or stored since Open: that may have
   // moved this key's record.
-  void Relocate(Keyspace& keyspace, std::string_view key, int64_t now) {
-    if (exists()) entry_ = keyspace.FindForWrite(key, now);
+  void Relocate(Keyspace& keyspace, std::string_view key, int64_t now_ms) {
+    if (exists()) entry_ = keyspace.FindForWrite(key, now_ms);
   }
 
   // Writes the value back after changes. The entry given to Open must come from FindForWrite.
   // `bytes` is a buffer to reuse. Returns true if the value is empty and its key was erased.
-  bool Store(Keyspace& keyspace, std::string_view key, int64_t now, std::string& bytes) {
+  bool Store(Keyspace& keyspace, std::string_view key, int64_t now_ms, std::string& bytes) {
     if (value_->empty()) {
       if (exists()) keyspace.Erase(entry_);
       return exists();
     }
-    int64_t deadline = Keyspace::kKeepDeadline;
-    if constexpr (requires { value_->ExpiresAt(); }) deadline = value_->ExpiresAt();
+    int64_t deadline_ms = Keyspace::kKeepDeadline;
+    if constexpr (requires { value_->ExpiresAt(); }) deadline_ms = value_->ExpiresAt();
     if (value_ != &scratch_) {
-      if (deadline != Keyspace::kKeepDeadline) keyspace.SetDeadline(entry_, deadline);
+      if (deadline_ms != Keyspace::kKeepDeadline) keyspace.SetDeadline(entry_, deadline_ms);
       return false;
     }
     bytes.clear();
     if (!scratch_.SavePacked(bytes)) {
-      keyspace.SetHeap(key, new T(std::move(scratch_)), deadline, now);
+      keyspace.SetHeap(key, new T(std::move(scratch_)), deadline_ms, now_ms);
     } else if (exists()) {
-      keyspace.UpdatePacked(entry_, bytes, deadline, now);
+      keyspace.UpdatePacked(entry_, bytes, deadline_ms, now_ms);
     } else {
-      keyspace.SetPacked(key, T::kType, bytes, deadline, now);
+      keyspace.SetPacked(key, T::kType, bytes, deadline_ms, now_ms);
     }
     return false;
   }

@@ -22,14 +22,14 @@ Keyspace::Keyspace(uint64_t seed, Reclaimer& reclaimer)
 
 Keyspace::~Keyspace() { Clear(); }
 
-Keyspace::Entry Keyspace::Find(std::string_view key, int64_t now) {
+Keyspace::Entry Keyspace::Find(std::string_view key, int64_t now_ms) {
   Entry entry(table_.Find(key));
   if (!entry) return entry;
-  if (expiry_ != Expiry::kIgnore && HasExpired(entry, now)) [[unlikely]] {
+  if (expiry_ != Expiry::kIgnore && HasExpired(entry, now_ms)) [[unlikely]] {
     if (expiry_ == Expiry::kRemove) Expire(entry);
     return {};
   }
-  entry.set_access(UsedMark(entry, now));
+  entry.set_access(UsedMark(entry, now_ms));
   return entry;
 }
 
@@ -41,8 +41,8 @@ uint64_t Keyspace::NextRandom() {
   return z ^ (z >> 31);
 }
 
-Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
-  Entry entry = Find(key, now);
+Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now_ms) {
+  Entry entry = Find(key, now_ms);
   if (!entry) return entry;
   BeforeChange(entry);
   // A string on the heap changes in place only through MutableString, which notifies by itself.
@@ -50,15 +50,15 @@ Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
   return entry;
 }
 
-Keyspace::Entry Keyspace::Peek(std::string_view key, int64_t now) const {
+Keyspace::Entry Keyspace::Peek(std::string_view key, int64_t now_ms) const {
   const Entry entry(table_.Find(key));
-  const bool is_hidden = entry && expiry_ != Expiry::kIgnore && HasExpired(entry, now);
+  const bool is_hidden = entry && expiry_ != Expiry::kIgnore && HasExpired(entry, now_ms);
   return is_hidden ? Entry() : entry;
 }
 
-void Keyspace::ExpireIfDue(std::string_view key, int64_t now) {
+void Keyspace::ExpireIfDue(std::string_view key, int64_t now_ms) {
   const Entry entry(table_.Find(key));
-  if (entry && removes_expired() && HasExpired(entry, now)) Expire(entry);
+  if (entry && removes_expired() && HasExpired(entry, now_ms)) Expire(entry);
 }
 
 void Keyspace::Expire(const Entry& entry) {
@@ -86,10 +86,10 @@ void Keyspace::FreeValue(const Entry& entry) {
 }
 
 Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage, size_t value_size,
-                                int64_t deadline, int64_t now) {
+                                int64_t deadline_ms, int64_t now_ms) {
   const uint64_t hash = table_.Hash(key);
   RecordTable::Record record = table_.Find(key, hash);
-  if (record && removes_expired() && HasExpired(Entry(record), now)) [[unlikely]] {
+  if (record && removes_expired() && HasExpired(Entry(record), now_ms)) [[unlikely]] {
     Expire(Entry(record));
     record = {};
   }
@@ -99,16 +99,16 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   } else if (Segment& segment = table_.SegmentFor(hash); segment.epoch < epoch_) [[unlikely]] {
     snapshot_observer_->BeforeChange(*this, segment, key, {});
   }
-  const uint32_t mark = record ? UsedMark(Entry(record), now) : NewMark(now);
+  const uint32_t mark = record ? UsedMark(Entry(record), now_ms) : NewMark(now_ms);
   if (record) {
     const Entry old(record);
     FreeValue(old);
-    if (deadline == kKeepDeadline) deadline = old.deadline();
+    if (deadline_ms == kKeepDeadline) deadline_ms = old.deadline_ms();
     Uncount(old);
-  } else if (deadline == kKeepDeadline) {
-    deadline = kNoDeadline;
+  } else if (deadline_ms == kKeepDeadline) {
+    deadline_ms = kNoDeadline;
   }
-  const bool dated = deadline != kNoDeadline;
+  const bool dated = deadline_ms != kNoDeadline;
   const size_t size = (dated ? 12 : 4) + value_size;
   record = record ? table_.Resize(record, size) : table_.Insert(key, hash, size);
   char* data = record.data();
@@ -118,62 +118,64 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   Entry entry(record);
   entry.set_access(mark);
   if (dated) {
-    std::memcpy(data + 4, &deadline, sizeof deadline);
+    std::memcpy(data + 4, &deadline_ms, sizeof deadline_ms);
     ++expires_;
-    due_.Note(record.segment(), deadline);
+    due_.Note(record.segment(), deadline_ms);
   }
   return entry;
 }
 
-void Keyspace::SetString(std::string_view key, std::string_view value, int64_t deadline,
-                         int64_t now) {
+void Keyspace::SetString(std::string_view key, std::string_view value, int64_t deadline_ms,
+                         int64_t now_ms) {
   if (value.size() <= kMaxInt64Chars) {
-    if (const auto number = ParseInt64(value)) return SetInteger(key, *number, deadline, now);
+    if (const auto number = ParseInt64(value)) return SetInteger(key, *number, deadline_ms, now_ms);
   }
   if (value.size() > kMaxInlineString) {
-    return SetPointer(key, Type::kString, new Text(value), deadline, now);
+    return SetPointer(key, Type::kString, new Text(value), deadline_ms, now_ms);
   }
-  const Entry entry = Shape(key, Type::kString, Storage::kBytes, value.size(), deadline, now);
+  const Entry entry = Shape(key, Type::kString, Storage::kBytes, value.size(), deadline_ms, now_ms);
   std::memcpy(entry.value(), value.data(), value.size());
 }
 
-void Keyspace::SetText(std::string_view key, Text value, int64_t deadline, int64_t now) {
+void Keyspace::SetText(std::string_view key, Text value, int64_t deadline_ms, int64_t now_ms) {
   Check(value.size() > kMaxInlineString, "a text is too long for its key's record");
-  SetPointer(key, Type::kString, new Text(std::move(value)), deadline, now);
+  SetPointer(key, Type::kString, new Text(std::move(value)), deadline_ms, now_ms);
 }
 
-void Keyspace::SetInteger(std::string_view key, int64_t value, int64_t deadline, int64_t now) {
-  const Entry entry = Shape(key, Type::kString, Storage::kInteger, sizeof value, deadline, now);
+void Keyspace::SetInteger(std::string_view key, int64_t value, int64_t deadline_ms,
+                          int64_t now_ms) {
+  const Entry entry =
+      Shape(key, Type::kString, Storage::kInteger, sizeof value, deadline_ms, now_ms);
   std::memcpy(entry.value(), &value, sizeof value);
 }
 
-void Keyspace::SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline,
-                         int64_t now) {
-  const Entry entry = Shape(key, type, Storage::kBytes, bytes.size(), deadline, now);
+void Keyspace::SetPacked(std::string_view key, Type type, std::string_view bytes,
+                         int64_t deadline_ms, int64_t now_ms) {
+  const Entry entry = Shape(key, type, Storage::kBytes, bytes.size(), deadline_ms, now_ms);
   std::memcpy(entry.value(), bytes.data(), bytes.size());
 }
 
-void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline,
-                            int64_t now) {
+void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline_ms,
+                            int64_t now_ms) {
   Check(entry.storage() == Storage::kBytes, "the entry holds a packed value");
-  const bool keeps_deadline = deadline == kKeepDeadline;
-  if (!keeps_deadline && (!entry.has_deadline() || deadline == kNoDeadline)) {
+  const bool keeps_deadline = deadline_ms == kKeepDeadline;
+  if (!keeps_deadline && (!entry.has_deadline() || deadline_ms == kNoDeadline)) {
     // A copy: the entry's key is in the record that is about to move.
     const std::string key(entry.key());
-    return SetPacked(key, entry.type(), bytes, deadline, now);
+    return SetPacked(key, entry.type(), bytes, deadline_ms, now_ms);
   }
   BeforeChange(entry);
   const RecordTable::Record record =
       table_.Resize(entry.record_, entry.value_offset() + bytes.size());
   std::memcpy(Entry(record).value(), bytes.data(), bytes.size());
   if (keeps_deadline) return;
-  std::memcpy(record.data() + 4, &deadline, sizeof deadline);
-  due_.Note(record.segment(), deadline);
+  std::memcpy(record.data() + 4, &deadline_ms, sizeof deadline_ms);
+  due_.Note(record.segment(), deadline_ms);
 }
 
-void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t deadline,
-                          int64_t now) {
-  const Entry entry = Shape(key, type, Storage::kHeap, sizeof value, deadline, now);
+void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t deadline_ms,
+                          int64_t now_ms) {
+  const Entry entry = Shape(key, type, Storage::kHeap, sizeof value, deadline_ms, now_ms);
   std::memcpy(entry.value(), &value, sizeof value);
   if (OperationsOf(type).sweep != nullptr) aging_.emplace(key);
 }
@@ -199,11 +201,11 @@ Text& Keyspace::MutableString(const Entry& entry, ByteRange bytes) {
   return place.heap<Text>();
 }
 
-Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {
+Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline_ms) {
   RecordTable::Record record = entry.record_;
   BeforeChange(entry);
   const bool had = entry.has_deadline();
-  const bool has = deadline != kNoDeadline;
+  const bool has = deadline_ms != kNoDeadline;
   if (had != has) {
     const std::string value(record.payload().substr(entry.value_offset()));
     record = table_.Resize(record, (has ? 12 : 4) + value.size());
@@ -212,8 +214,8 @@ Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {
     expires_ += has ? 1 : size_t{0} - 1;
   }
   if (has) {
-    std::memcpy(record.data() + 4, &deadline, sizeof deadline);
-    due_.Note(record.segment(), deadline);
+    std::memcpy(record.data() + 4, &deadline_ms, sizeof deadline_ms);
+    due_.Note(record.segment(), deadline_ms);
   }
   return Entry(record);
 }
@@ -261,25 +263,26 @@ void Keyspace::OnSplit(Segment& from, Segment& into) {
   due_.Add(into);
 }
 
-bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
-  Segment* const first = removes_expired() ? due_.First(now) : nullptr;
+bool Keyspace::ExpireSegment(int64_t now_ms, int64_t interval_ms) {
+  Segment* const first = removes_expired() ? due_.First(now_ms) : nullptr;
   if (first == nullptr) return false;
   Segment& segment = *first;
-  int64_t next = Segment::kNothingDue;
+  int64_t next_ms = Segment::kNothingDue;
   std::vector<std::string> due_keys;
   ForEach(segment, [&](const Entry& entry) {
-    if (HasExpired(entry, now)) {
+    if (HasExpired(entry, now_ms)) {
       due_keys.emplace_back(entry.key());
     } else {
-      next = std::min(next, entry.deadline());
+      next_ms = std::min(next_ms, entry.deadline_ms());
     }
   });
-  due_.Schedule(segment, next == Segment::kNothingDue ? next : std::max(next, now + interval_ms));
+  due_.Schedule(
+      segment, next_ms == Segment::kNothingDue ? next_ms : std::max(next_ms, now_ms + interval_ms));
   for (const std::string& key : due_keys) Expire(Entry(table_.Find(key)));
   return true;
 }
 
-void Keyspace::SweepNext(int64_t now, size_t budget) {
+void Keyspace::SweepNext(int64_t now_ms, size_t budget) {
   if (!removes_expired() || aging_.empty()) return;
   auto next = aging_.upper_bound(last_swept_);
   if (next == aging_.end()) next = aging_.begin();
@@ -289,9 +292,10 @@ void Keyspace::SweepNext(int64_t now, size_t budget) {
   BeforeChange(entry);
   BeforeValueChange(entry);
   QuotaExpired expired;
-  if (OperationsOf(entry.type()).sweep(entry.pointer(), now, budget, expired)) return Expire(entry);
+  if (OperationsOf(entry.type()).sweep(entry.pointer(), now_ms, budget, expired))
+    return Expire(entry);
   if (!expired.empty() && observer_ != nullptr)
-    observer_->OnSwept(*this, entry.key(), now, expired);
+    observer_->OnSwept(*this, entry.key(), now_ms, expired);
 }
 
 bool Keyspace::PrepareNext(std::string& from) const {

@@ -107,23 +107,23 @@ class Keyspace final : private RecordTable::SplitObserver {
   // By how much later than their deadlines say quota books and audiences are removed; see
   // Engine::set_deletion_lag_ms. All other keys are removed at their deadlines.
   void set_deletion_lag_ms(int64_t ms) { deletion_lag_ms_ = ms; }
-  // Whether the entry is there no more at `now`, although it may not be removed yet.
-  bool HasExpired(const Entry& entry, int64_t now) const {
-    if (!entry.expired(now)) [[likely]]
+  // Whether the entry is there no more at `now_ms`, although it may not be removed yet.
+  bool HasExpired(const Entry& entry, int64_t now_ms) const {
+    if (!entry.expired(now_ms)) [[likely]]
       return false;
     return deletion_lag_ms_ == 0 || !OutlivesJumps(entry.type()) ||
-           entry.expired(now - deletion_lag_ms_);
+           entry.expired(now_ms - deletion_lag_ms_);
   }
 
   // Find, FindForWrite, ExpireIfDue and the Set functions below first remove the key if its
   // deadline has passed; see set_expiry. O(1). Find and FindForWrite mark the access. FindForWrite
   // also notifies the observer: use it before changing an integer or a heap value in place. Peek
   // changes nothing: it does not mark the access and does not remove an expired key. It returns an
-  // expired key only if it is called without `now`.
-  Entry Find(std::string_view key, int64_t now);
-  Entry FindForWrite(std::string_view key, int64_t now);
-  Entry Peek(std::string_view key, int64_t now = INT64_MIN) const;
-  void ExpireIfDue(std::string_view key, int64_t now);
+  // expired key only if it is called without `now_ms`.
+  Entry Find(std::string_view key, int64_t now_ms);
+  Entry FindForWrite(std::string_view key, int64_t now_ms);
+  Entry Peek(std::string_view key, int64_t now_ms = INT64_MIN) const;
+  void ExpireIfDue(std::string_view key, int64_t now_ms);
 
   // Fetches into the CPU cache what finding these keys will read, so that the cache misses overlap
   // instead of following one another. At most RecordTable::kMaxPrefetch keys (asserted).
@@ -135,26 +135,28 @@ class Keyspace final : private RecordTable::SplitObserver {
   // Prepares a new keyspace for about this many keys; see RecordTable::Reserve.
   void Reserve(size_t keys) { table_.Reserve(keys); }
 
-  // The Set functions replace whatever the key holds. `deadline` is in unix ms, or kNoDeadline, or
-  // kKeepDeadline to keep the key's deadline if it has one.
+  // The Set functions replace whatever the key holds. `deadline_ms` is in unix ms, or kNoDeadline,
+  // or kKeepDeadline to keep the key's deadline if it has one.
   static constexpr int64_t kKeepDeadline = INT64_MIN;
-  void SetString(std::string_view key, std::string_view value, int64_t deadline, int64_t now);
+  void SetString(std::string_view key, std::string_view value, int64_t deadline_ms, int64_t now_ms);
   // Sets a string of more than 192 bytes (asserted), which is not copied.
-  void SetText(std::string_view key, Text value, int64_t deadline, int64_t now);
-  void SetInteger(std::string_view key, int64_t value, int64_t deadline, int64_t now);
+  void SetText(std::string_view key, Text value, int64_t deadline_ms, int64_t now_ms);
+  void SetInteger(std::string_view key, int64_t value, int64_t deadline_ms, int64_t now_ms);
   // Sets a packed value of another type. It should be small, because it moves with its record.
-  void SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline,
-                 int64_t now);
+  void SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline_ms,
+                 int64_t now_ms);
   // Replaces the packed value of a key that already holds one (asserted); in place if the size and
   // the deadline allow it.
-  void UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline, int64_t now);
+  void UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline_ms,
+                    int64_t now_ms);
   // Set a heap value and take ownership of it.
   template <typename T>
-  T& SetHeap(std::string_view key, T* value, int64_t deadline, int64_t now) {
-    SetPointer(key, kTypeOf<T>, value, deadline, now);
+  T& SetHeap(std::string_view key, T* value, int64_t deadline_ms, int64_t now_ms) {
+    SetPointer(key, kTypeOf<T>, value, deadline_ms, now_ms);
     return *value;
   }
-  void SetPointer(std::string_view key, Type type, void* value, int64_t deadline, int64_t now);
+  void SetPointer(std::string_view key, Type type, void* value, int64_t deadline_ms,
+                  int64_t now_ms);
 
   // Returns the string as a Text that may be changed in place; moves it to the heap if it is not
   // there. The key is_raw() from now on. The caller may change only `bytes` of the string, and may
@@ -162,7 +164,7 @@ class Keyspace final : private RecordTable::SplitObserver {
   Text& MutableString(const Entry& entry, ByteRange bytes = {});
 
   // kNoDeadline removes the deadline. `entry` is not valid afterwards; the new entry is returned.
-  Entry SetDeadline(const Entry& entry, int64_t deadline);
+  Entry SetDeadline(const Entry& entry, int64_t deadline_ms);
   void Erase(const Entry& entry);
   // Erases the key but does not free its heap value. Returns the value, which the caller then owns;
   // null if the value is not on the heap.
@@ -174,7 +176,7 @@ class Keyspace final : private RecordTable::SplitObserver {
   // Keys that hold a value of the type.
   size_t size_of(Type type) const { return by_type_[static_cast<size_t>(type)]; }
   // For how many ms the keys that are due but not yet removed may have been due; 0 if none is due.
-  int64_t expiry_lag_ms(int64_t now) const { return due_.LagMs(now); }
+  int64_t expiry_lag_ms(int64_t now_ms) const { return due_.LagMs(now_ms); }
   // The bytes of the table without those of heap values, which the allocator counts.
   size_t table_bytes() const { return table_.MemoryBytes(); }
 
@@ -185,10 +187,10 @@ class Keyspace final : private RecordTable::SplitObserver {
   // Removes the expired keys of the segment that has been due longest; returns false if no segment
   // is due. The segment is not searched again for `interval_ms`, unless a key in it gets a deadline
   // before the next search.
-  bool ExpireSegment(int64_t now, int64_t interval_ms = 200);
+  bool ExpireSegment(int64_t now_ms, int64_t interval_ms = 200);
   // Takes the next, in turn, of the values that age by themselves (ValueOperations::sweep), and
   // lets it free what is out of date in it. If nothing is left, removes its key as an expired one.
-  void SweepNext(int64_t now, size_t budget);
+  void SweepNext(int64_t now_ms, size_t budget);
   // The number of values that age by themselves.
   size_t aging() const { return aging_.size(); }
   // After a load: prepares some of the values at or after the key `from`
@@ -248,14 +250,14 @@ class Keyspace final : private RecordTable::SplitObserver {
   bool removes_expired() const { return expiry_ == Expiry::kRemove; }
   void Expire(const Entry& entry);
   // The new access mark of a key that is used, and the mark of a key that is created.
-  uint32_t UsedMark(const Entry& entry, int64_t now) {
-    const int64_t passed = tracking_.Passed(now);
+  uint32_t UsedMark(const Entry& entry, int64_t now_ms) {
+    const int64_t passed = tracking_.Passed(now_ms);
     return tracking_.by_frequency
                ? UsedFrequencyMark(entry.access(), tracking_, passed, NextRandom())
                : TimeMark(passed);
   }
-  uint32_t NewMark(int64_t now) const {
-    const int64_t passed = tracking_.Passed(now);
+  uint32_t NewMark(int64_t now_ms) const {
+    const int64_t passed = tracking_.Passed(now_ms);
     return tracking_.by_frequency ? NewFrequencyMark(passed) : TimeMark(passed);
   }
   uint64_t NextRandom();
@@ -270,8 +272,8 @@ class Keyspace final : private RecordTable::SplitObserver {
   }
   // Makes or resizes the key's record: writes all but the value, and leaves `value_size` bytes for
   // it. Frees the old value.
-  Entry Shape(std::string_view key, Type type, Storage storage, size_t value_size, int64_t deadline,
-              int64_t now);
+  Entry Shape(std::string_view key, Type type, Storage storage, size_t value_size,
+              int64_t deadline_ms, int64_t now_ms);
 
   uint64_t seed_;
   Reclaimer& reclaimer_;

@@ -33,10 +33,10 @@ class KeyspaceEntry {
   std::string_view key() const { return record_.key(); }
   Type type() const { return static_cast<Type>(bits() & kTypeMask); }
   // Unix ms; kNoDeadline if it has none.
-  int64_t deadline() const {
+  int64_t deadline_ms() const {
     return has_deadline() ? Load<int64_t>(record_.data() + 4) : kNoDeadline;
   }
-  bool expired(int64_t now) const { return has_deadline() && deadline() <= now; }
+  bool expired(int64_t now_ms) const { return has_deadline() && deadline_ms() <= now_ms; }
   // 24 bits: see access.h.
   uint32_t access() const {
     uint32_t mark = 0;

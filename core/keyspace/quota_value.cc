@@ -34,9 +34,9 @@ constexpr ValueOperations kQuotaOperations = {
     .create = [](uint64_t seed, ZoneSource&) -> void* { return new QuotaBook(seed); },
     .load = [](void* value, std::string_view run) { return AsBook(value).Load(run); },
     .sweep =
-        [](void* value, int64_t now, size_t budget, QuotaExpired& expired) {
-          AsBook(value).SetRetentionLag(0);  // `now` has it
-          AsBook(value).ExpireSome(now, budget, &expired);
+        [](void* value, int64_t now_ms, size_t budget, QuotaExpired& expired) {
+          AsBook(value).SetRetentionLag(0);  // `now_ms` has it
+          AsBook(value).ExpireSome(now_ms, budget, &expired);
           return AsBook(value).Empty();
         },
     .prepare = [](void* value) { return AsBook(value).PrepareNext(); },

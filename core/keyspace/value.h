@@ -55,7 +55,7 @@ struct ValueOperations {
   // call stopped, and stops when it has looked at about `budget` elements. Returns true if the
   // value is empty, so that the key should go. Null for types in which nothing gets out of date
   // before the key expires: only a QUOTA book has it.
-  bool (*sweep)(void* value, int64_t now, size_t budget, QuotaExpired& expired) = nullptr;
+  bool (*sweep)(void* value, int64_t now_ms, size_t budget, QuotaExpired& expired) = nullptr;
   // After a load: makes some of what the value keeps beside what is saved, so that no command has
   // to wait for it. Returns false when all of it is made. Null for types that keep nothing beside
   // it; set only with `sweep`.

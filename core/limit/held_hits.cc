@@ -7,11 +7,11 @@
 
 namespace tally {
 
-HeldHits::HeldHits(LimitState& state, int64_t now) {
+HeldHits::HeldHits(LimitState& state, int64_t now_ms) {
   if (state.holds() == nullptr) return;
   HoldRefunds refunds(state);
   state.holds()->ForEachHeld([&](const HoldView& hold, const HoldCountersReader& rules) {
-    refunds.Add(hold, rules, now);
+    refunds.Add(hold, rules, now_ms);
   });
   for (CounterRefund& refund : refunds.counters()) {
     LimitCounter& counter = refund.counter();

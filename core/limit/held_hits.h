@@ -11,9 +11,9 @@ namespace tally {
 
 class HeldHits {
  public:
-  // Takes what is held at `now` out of the counters; O(holds). Not of LOCKOUT, where GIVE is the
+  // Takes what is held at `now_ms` out of the counters; O(holds). Not of LOCKOUT, where GIVE is the
   // end of a block, whoever started it.
-  HeldHits(LimitState& state, int64_t now);
+  HeldHits(LimitState& state, int64_t now_ms);
   // Puts it back. The counters are those that there were.
   void PutBack();
 

@@ -27,13 +27,13 @@ int64_t MostOf(std::span<const LimitUse> uses, const LimitState& state, int64_t 
 }  // namespace
 
 int64_t LongestHold(std::span<const LimitUse> uses) {
-  int64_t longest = kMaxHoldMs;
+  int64_t longest_ms = kMaxHoldMs;
   for (const LimitUse& use : uses) {
     for (const LimitRule& rule : use.rules) {
-      if (IsHolds(rule)) longest = std::min(longest, rule.period_ms);
+      if (IsHolds(rule)) longest_ms = std::min(longest_ms, rule.period_ms);
     }
   }
-  return longest;
+  return longest_ms;
 }
 
 void JudgeHoldShare(std::span<const LimitUse> uses, int64_t cost, LimitDecision& decision) {

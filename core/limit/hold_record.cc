@@ -60,7 +60,7 @@ int64_t TakeSigned(std::string_view& in) {
 bool HasPlainShares(const HoldRecord& record) {
   for (const HoldPart& part : record.parts) {
     for (const HoldShare& share : part.shares) {
-      if (share.at != part.at || share.in_window != part.cost) return false;
+      if (share.at_ms != part.at_ms || share.in_window != part.cost) return false;
     }
   }
   return true;
@@ -72,7 +72,7 @@ size_t SharesOf(const HoldRecord& record) {
 
 // Most tokens are near the instant at which the hold began.
 int64_t TokenBase(const HoldRecord& record) {
-  return record.parts.empty() ? record.until : record.parts.front().at;
+  return record.parts.empty() ? record.until_ms : record.parts.front().at_ms;
 }
 
 char* WriteNumber(char* out, int64_t number) {
@@ -80,11 +80,11 @@ char* WriteNumber(char* out, int64_t number) {
 }
 char* WriteSigned(char* out, int64_t number) { return WriteVarint(out, ZigZagEncode(number)); }
 
-char* WritePart(char* out, const HoldPart& part, int64_t until, bool plain) {
-  out = WriteSigned(WriteNumber(out, part.cost), until - part.at);
+char* WritePart(char* out, const HoldPart& part, int64_t until_ms, bool plain) {
+  out = WriteSigned(WriteNumber(out, part.cost), until_ms - part.at_ms);
   if (plain) return out;
   for (const HoldShare& share : part.shares) {
-    out = WriteNumber(WriteSigned(out, share.at - part.at), share.in_window);
+    out = WriteNumber(WriteSigned(out, share.at_ms - part.at_ms), share.in_window);
   }
   return out;
 }
@@ -106,13 +106,14 @@ bool ReadSigned(std::string_view& in, int64_t base, int sign, int64_t& number) {
   return !bad && number >= 0 && number <= kMaxHoldEndMs;
 }
 
-bool ReadPart(std::string_view& in, int64_t until, bool plain, size_t shares, HoldPart& part) {
-  if (!ReadVarintUpTo(in, INT64_MAX, part.cost) || !ReadSigned(in, until, -1, part.at))
+bool ReadPart(std::string_view& in, int64_t until_ms, bool plain, size_t shares, HoldPart& part) {
+  if (!ReadVarintUpTo(in, INT64_MAX, part.cost) || !ReadSigned(in, until_ms, -1, part.at_ms))
     return false;
   for (size_t i = 0; i < shares; ++i) {
-    HoldShare& share = part.shares.emplace_back(HoldShare{part.at, part.cost});
+    HoldShare& share = part.shares.emplace_back(HoldShare{part.at_ms, part.cost});
     if (plain) continue;
-    if (!ReadSigned(in, part.at, 1, share.at) || !ReadVarintUpTo(in, INT64_MAX, share.in_window))
+    if (!ReadSigned(in, part.at_ms, 1, share.at_ms) ||
+        !ReadVarintUpTo(in, INT64_MAX, share.in_window))
       return false;
   }
   return true;
@@ -136,14 +137,14 @@ HoldBytes::HoldBytes(const HoldRecord& record) {
   char* const begin = most > kFew ? many_.get() : few_;
   char* end = begin;
   *end++ = static_cast<char>(head);
-  end = WriteNumber(end, held ? record.until : record.until / kForgetStepMs);
+  end = WriteNumber(end, held ? record.until_ms : record.until_ms / kForgetStepMs);
   if (record.keys > 1) end = WriteNumber(end, record.keys);
   if (record.counted > 0 && !same) end = WriteNumber(end, record.counted);
   if (!held) end = WriteNumber(end, record.held);
   if (held) {
     end = WriteNumber(end, static_cast<int64_t>(SharesOf(record)));
     if (several) end = WriteNumber(end, static_cast<int64_t>(record.parts.size()));
-    for (const HoldPart& part : record.parts) end = WritePart(end, part, record.until, plain);
+    for (const HoldPart& part : record.parts) end = WritePart(end, part, record.until_ms, plain);
     end = WriteSigned(end, record.token - TokenBase(record));
   }
   end = std::copy(record.rules.begin(), record.rules.end(), end);
@@ -154,7 +155,7 @@ namespace {
 
 void ReadAsExpired(HoldRecord& record) {
   record.state = HoldState::kExpired;
-  record.until = RememberedUntil(record.until);
+  record.until_ms = RememberedUntil(record.until_ms);
   record.held = record.cost();
   record.token = 0;
   record.parts.clear();
@@ -168,9 +169,9 @@ bool ReadBeforeRules(std::string_view& in, HoldRecord& record) {
   record.state = static_cast<HoldState>(head & kStateMask);
   if (record.state == HoldState::kUnknown || record.state > HoldState::kCancelled) return false;
   if ((head & kHasExpired) != 0 && record.state != HoldState::kHeld) return false;
-  const int64_t step = record.state == HoldState::kHeld ? 1 : kForgetStepMs;
-  if (!ReadVarintUpTo(in, kMaxHoldEndMs / step, record.until)) return false;
-  record.until *= step;
+  const int64_t step_ms = record.state == HoldState::kHeld ? 1 : kForgetStepMs;
+  if (!ReadVarintUpTo(in, kMaxHoldEndMs / step_ms, record.until_ms)) return false;
+  record.until_ms *= step_ms;
   if ((head & kSeveralKeys) != 0 && !ReadVarintUpTo(in, INT64_MAX, record.keys)) return false;
   if ((head & kHasCounted) != 0 && !ReadVarintUpTo(in, INT64_MAX, record.counted)) return false;
   if (record.state != HoldState::kHeld) {
@@ -186,7 +187,7 @@ bool ReadBeforeRules(std::string_view& in, HoldRecord& record) {
     int64_t sum = 0;
     for (; parts > 0; --parts) {
       HoldPart& part = record.parts.emplace_back();
-      if (!ReadPart(in, record.until, plain, static_cast<size_t>(shares), part)) return false;
+      if (!ReadPart(in, record.until_ms, plain, static_cast<size_t>(shares), part)) return false;
       if (__builtin_add_overflow(sum, part.cost, &sum)) return false;
     }
     if (!ReadSigned(in, TokenBase(record), 1, record.token)) return false;
@@ -228,27 +229,28 @@ bool IsHeld(std::string_view in) {
 int64_t UntilOf(std::string_view in) {
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
-  const int64_t until = TakeNumber(in);
-  if ((head & kStateMask) != static_cast<uint8_t>(HoldState::kHeld)) return until * kForgetStepMs;
-  return (head & kHasExpired) == 0 ? until : RememberedUntil(until);
+  const int64_t until_ms = TakeNumber(in);
+  if ((head & kStateMask) != static_cast<uint8_t>(HoldState::kHeld))
+    return until_ms * kForgetStepMs;
+  return (head & kHasExpired) == 0 ? until_ms : RememberedUntil(until_ms);
 }
 
 void Expire(char* record) { *record = static_cast<char>(*record | kHasExpired); }
 
-HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) {
+HoldView::HoldView(std::string_view in, int64_t deadline_ms) : deadline_ms_(deadline_ms) {
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
   SkipNumber(in);
   if ((head & kSeveralKeys) != 0) SkipNumber(in);
   if ((head & kHasCounted) != 0) SkipNumber(in);
-  parts_.deadline = deadline_;
+  parts_.deadline_ms = deadline_ms_;
   parts_.plain = (head & kPlainShares) != 0;
   parts_.shares = static_cast<uint64_t>(TakeNumber(in));
   if ((head & kSeveralParts) != 0) parts_.parts = static_cast<uint64_t>(TakeNumber(in));
   is_simple_ = parts_.plain && parts_.parts == 1;
   if (is_simple_) [[likely]] {
     cost_ = TakeNumber(in);
-    newest_at_ = deadline - TakeSigned(in);
+    newest_at_ms_ = deadline_ms - TakeSigned(in);
     SkipNumber(in);  // the token
     rules_ = in;
     return;
@@ -258,7 +260,7 @@ HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) 
   for (uint64_t part = 0; part < rest.parts; ++part) {
     rest.BeginPart();
     cost_ += rest.cost;
-    newest_at_ = rest.at;
+    newest_at_ms_ = rest.at_ms;
     for (uint64_t i = 0; !rest.plain && i < rest.shares; ++i) rest.Share();
   }
   SkipNumber(rest.in);  // the token
@@ -267,13 +269,13 @@ HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) 
 
 void HoldView::Parts::BeginPart() {
   cost = TakeNumber(in);
-  at = deadline - TakeSigned(in);
+  at_ms = deadline_ms - TakeSigned(in);
 }
 
 HoldShare HoldView::Parts::Share() {
-  if (plain) return {at, cost};
-  const int64_t share_at = at + TakeSigned(in);
-  return {share_at, TakeNumber(in)};
+  if (plain) return {at_ms, cost};
+  const int64_t share_at_ms = at_ms + TakeSigned(in);
+  return {share_at_ms, TakeNumber(in)};
 }
 
 }  // namespace tally

@@ -18,12 +18,13 @@ namespace tally {
 inline constexpr int64_t kHoldRememberedMs = 600'000;
 // A settled id is forgotten at a multiple of this, so that the instant takes four bytes.
 inline constexpr int64_t kForgetStepMs = 10'000;
-// The first such instant from `instant` on, which is at least 1.
-inline int64_t ForgottenFrom(int64_t instant) {
-  return std::min((instant - 1) / kForgetStepMs + 1, kMaxHoldEndMs / kForgetStepMs) * kForgetStepMs;
+// The first such instant from `instant_ms` on, which is at least 1.
+inline int64_t ForgottenFrom(int64_t instant_ms) {
+  return std::min((instant_ms - 1) / kForgetStepMs + 1, kMaxHoldEndMs / kForgetStepMs) *
+         kForgetStepMs;
 }
-inline int64_t RememberedUntil(int64_t deadline) {
-  return ForgottenFrom(deadline + kHoldRememberedMs);
+inline int64_t RememberedUntil(int64_t deadline_ms) {
+  return ForgottenFrom(deadline_ms + kHoldRememberedMs);
 }
 
 // The numbers are in stored state and in replies: never renumber.
@@ -37,7 +38,7 @@ enum class HoldState : uint8_t {
 
 // Where one counter has counted what is held.
 struct HoldShare {
-  int64_t at = 0;  // the instant that was counted
+  int64_t at_ms = 0;  // the instant that was counted
   // BASE: how much of it the window has counted; the day has all of it. BUCKET: as much as the part
   // had at first, less what was given back.
   int64_t in_window = 0;
@@ -48,22 +49,22 @@ struct HoldShare {
 // What one call took for a hold.
 struct HoldPart {
   int64_t cost = 0;
-  int64_t at = 0;
+  int64_t at_ms = 0;
   absl::InlinedVector<HoldShare, 2> shares;  // of each counter of the rules, in their order
 
   // The latest instant in it: a late part is counted in a log as of the log's newest hit.
-  int64_t latest_at() const {
-    int64_t latest = at;
-    for (const HoldShare& share : shares) latest = std::max(latest, share.at);
-    return latest;
+  int64_t latest_at_ms() const {
+    int64_t latest_ms = at_ms;
+    for (const HoldShare& share : shares) latest_ms = std::max(latest_ms, share.at_ms);
+    return latest_ms;
   }
   friend bool operator==(const HoldPart&, const HoldPart&) = default;
 };
 
 struct HoldRecord {
   HoldState state = HoldState::kUnknown;
-  int64_t until = 0;  // kHeld: the deadline. Otherwise: when it is forgotten (ForgottenFrom)
-  int64_t keys = 1;   // how many keys hold the id
+  int64_t until_ms = 0;  // kHeld: the deadline. Otherwise: when it is forgotten (ForgottenFrom)
+  int64_t keys = 1;      // how many keys hold the id
   // kHeld only.
   int64_t token = 0;
   absl::InlinedVector<HoldPart, 1> parts;
@@ -116,19 +117,19 @@ class HoldView {
  public:
   explicit HoldView(std::string_view in) : HoldView(in, UntilOf(in)) {}
   // The same for who has read UntilOf already.
-  HoldView(std::string_view in, int64_t deadline);
+  HoldView(std::string_view in, int64_t deadline_ms);
 
-  int64_t deadline() const { return deadline_; }
+  int64_t deadline_ms() const { return deadline_ms_; }
   int64_t cost() const { return cost_; }
   // The instant of what was taken last.
-  int64_t newest_at() const { return newest_at_; }
+  int64_t newest_at_ms() const { return newest_at_ms_; }
   std::string_view rules() const { return rules_; }
   // Calls visit(counter, cost, share) for what each part has counted; `counter` is the number of
   // the counter among those of the rules.
   template <typename Visit>
   void ForEachShare(Visit&& visit) const {
     if (is_simple_) [[likely]] {
-      const HoldShare share{newest_at_, cost_};
+      const HoldShare share{newest_at_ms_, cost_};
       for (uint64_t i = 0; i < parts_.shares; ++i) visit(static_cast<size_t>(i), cost_, share);
       return;
     }
@@ -144,20 +145,20 @@ class HoldView {
   // Reads the parts one after the other.
   struct Parts {
     std::string_view in;
-    int64_t deadline = 0;
+    int64_t deadline_ms = 0;
     uint64_t parts = 1;
     uint64_t shares = 0;
     bool plain = false;
     int64_t cost = 0;  // of the part that was begun
-    int64_t at = 0;
+    int64_t at_ms = 0;
 
     void BeginPart();
     HoldShare Share();
   };
 
-  int64_t deadline_ = 0;
+  int64_t deadline_ms_ = 0;
   int64_t cost_ = 0;
-  int64_t newest_at_ = 0;
+  int64_t newest_at_ms_ = 0;
   Parts parts_;
   bool is_simple_ = false;  // one part, and all its shares are the same
   std::string_view rules_;

@@ -8,7 +8,7 @@ HoldRefunds::HoldRefunds(LimitState& state) {
   for (LimitCounter& counter : state.counters()) refunds_.emplace_back(counter);
 }
 
-void HoldRefunds::Add(const HoldView& hold, const HoldCountersReader& rules, int64_t now) {
+void HoldRefunds::Add(const HoldView& hold, const HoldCountersReader& rules, int64_t now_ms) {
   const HoldKeys& keys = rules.last().keys;
   if (version_ != rules.version()) {
     version_ = rules.version();
@@ -24,8 +24,8 @@ void HoldRefunds::Add(const HoldView& hold, const HoldCountersReader& rules, int
     const bool bucket = keys[i].algorithm == LimitAlgorithm::kBucket;
     of_rules_[i]->Add({.hits = cost,
                        .in_window = bucket ? share.in_window : std::min(cost, share.in_window),
-                       .at = share.at,
-                       .now = now});
+                       .at_ms = share.at_ms,
+                       .now_ms = now_ms});
   });
 }
 

@@ -15,8 +15,8 @@ class HoldRefunds {
   // The state keeps its counters while this is used.
   explicit HoldRefunds(LimitState& state);
 
-  // Adds what is held, given back at `now`. O(counters of the rules).
-  void Add(const HoldView& hold, const HoldCountersReader& rules, int64_t now);
+  // Adds what is held, given back at `now_ms`. O(counters of the rules).
+  void Add(const HoldView& hold, const HoldCountersReader& rules, int64_t now_ms);
   std::vector<CounterRefund>& counters() { return refunds_; }
   void Apply();
 

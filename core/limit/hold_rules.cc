@@ -89,9 +89,9 @@ bool ReadRule(std::string_view& in, ZoneSource* zones, LimitRule& rule, LimitKey
 
 bool IsHolds(std::string_view in) { return in.front() == static_cast<char>(kHoldsRule); }
 
-void AppendHolds(std::string& out, int64_t latest, int64_t share) {
+void AppendHolds(std::string& out, int64_t latest_ms, int64_t share) {
   out.push_back(static_cast<char>(kHoldsRule));
-  AppendNumber(out, latest);
+  AppendNumber(out, latest_ms);
   AppendNumber(out, share);
 }
 
@@ -116,23 +116,23 @@ void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules) {
   }
 }
 
-void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now) {
+void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now_ms) {
   AppendDenyingRules(out, rules);
   for (const LimitRule& rule : rules) {
     if (CountsHeld(rule) && rule.shadow) AppendRule(out, rule);
   }
   for (const LimitRule& rule : rules) {
     if (rule.algorithm != LimitAlgorithm::kHolds) continue;
-    AppendHolds(out, std::min(SaturatingAdd(now, rule.period_ms), kMaxHoldEndMs), rule.limit);
+    AppendHolds(out, std::min(SaturatingAdd(now_ms, rule.period_ms), kMaxHoldEndMs), rule.limit);
   }
 }
 
 int64_t LatestDeadline(std::string_view rules) {
-  int64_t latest = kMaxHoldEndMs;
+  int64_t latest_ms = kMaxHoldEndMs;
   for (std::string_view in = SkipToHolds(rules); !in.empty();) {
-    latest = std::min(latest, ReadWellFormed(in).period_ms);
+    latest_ms = std::min(latest_ms, ReadWellFormed(in).period_ms);
   }
-  return latest;
+  return latest_ms;
 }
 
 void SetBackLatest(std::string& rules, int64_t by_ms) {

@@ -41,9 +41,9 @@ struct HoldCounters {
 
 using HoldRules = absl::InlinedVector<LimitRule, 4>;
 
-// The saved form of the rules that count or limit what is held from `now` on: first those that
+// The saved form of the rules that count or limit what is held from `now_ms` on: first those that
 // deny, then those in SHADOW, and HOLDS. A rule's policy is not kept.
-void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now);
+void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now_ms);
 // The part of the saved form that the rules which deny are in.
 void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules);
 // False if the bytes are malformed.

@@ -9,9 +9,9 @@
 namespace tally {
 
 struct HoldWait {
-  int64_t now = 0;        // the server's clock, by which holds end
-  int64_t e = 0;          // when the rule is judged
-  int64_t fits_from = 0;  // from when the cost fits if no hold ends
+  int64_t now_ms = 0;        // the server's clock, by which holds end
+  int64_t e_ms = 0;          // when the rule is judged
+  int64_t fits_from_ms = 0;  // from when the cost fits if no hold ends
 };
 
 // The first instant of judgement, not after `wait.fits_from`, at which `cost` fits if nothing but

@@ -35,7 +35,7 @@ void Holds::OnSplit(Segment& from, Segment& into) {
 
 void Holds::NoteAdded(const HoldRecord& record) {
   if (record.state != HoldState::kHeld) {
-    ends_at_ = std::max(ends_at_, record.until);
+    ends_at_ms_ = std::max(ends_at_ms_, record.until_ms);
     return;
   }
   for (const bool shadow : {false, true}) {
@@ -43,11 +43,13 @@ void Holds::NoteAdded(const HoldRecord& record) {
     if (cost == 0) continue;
     Concurrent& all = concurrent_[shadow];
     all.held = SaturatingAdd(all.held, cost);
-    if (all.latest != Concurrent::kUnknown) all.latest = std::max(all.latest, record.until);
+    if (all.latest_ms != Concurrent::kUnknown)
+      all.latest_ms = std::max(all.latest_ms, record.until_ms);
   }
-  ends_at_ = std::max(ends_at_, RememberedUntil(record.until));
+  ends_at_ms_ = std::max(ends_at_ms_, RememberedUntil(record.until_ms));
   last_token_ = std::max(last_token_, record.token);  // what is loaded may have any
-  for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.latest_at());
+  for (const HoldPart& part : record.parts)
+    latest_at_ms_ = std::max(latest_at_ms_, part.latest_at_ms());
 }
 
 void Holds::NoteGone(std::string_view bytes) {
@@ -62,8 +64,8 @@ void Holds::NoteEnded(const HoldCounters& counters, const HoldView& hold) {
     if (!counters.is_concurrent(shadow)) continue;
     Concurrent& all = concurrent_[shadow];
     all.held = SaturatingSub(all.held, hold.cost());
-    if (hold.deadline() >= all.latest) all.latest = Concurrent::kUnknown;
-    if (all.held == 0) all.latest = 0;
+    if (hold.deadline_ms() >= all.latest_ms) all.latest_ms = Concurrent::kUnknown;
+    if (all.held == 0) all.latest_ms = 0;
   }
 }
 
@@ -71,15 +73,15 @@ int64_t Holds::LatestConcurrent(bool shadow) const {
   const Concurrent& all = concurrent_[shadow];
   if (all.held == 0) return 0;
   // Not to be exact whenever the last is known: the same state answers the same after a load.
-  if (size() > kMostSearched) return ends_at_ - kRememberedMs;
-  if (all.latest != Concurrent::kUnknown) return all.latest;
-  all.latest = 0;
+  if (size() > kMostSearched) return ends_at_ms_ - kRememberedMs;
+  if (all.latest_ms != Concurrent::kUnknown) return all.latest_ms;
+  all.latest_ms = 0;
   ForEachHeld([&](const HoldView& hold, const HoldCountersReader& rules) {
     if (hold.cost() > 0 && rules.last().is_concurrent(shadow)) {
-      all.latest = std::max(all.latest, hold.deadline());
+      all.latest_ms = std::max(all.latest_ms, hold.deadline_ms());
     }
   });
-  return all.latest;
+  return all.latest_ms;
 }
 
 bool Holds::Find(std::string_view id, HoldCountersReader& counters, HoldRecord& record) const {
@@ -92,7 +94,7 @@ void Holds::Store(const RecordTable::Record& place, const HoldRecord& record,
                   std::string_view bytes) {
   std::memcpy(place.data(), bytes.data(), bytes.size());
   Segment& segment = place.segment();
-  due_.Note(segment, record.until);
+  due_.Note(segment, record.until_ms);
   // Holds that are settled become smaller.
   if (segment.dead_bytes() * 8 > segment.bytes()) table_.Pack(segment);
 }
@@ -122,41 +124,41 @@ void Holds::Erase(std::string_view id) {
   table_.Erase(found);
 }
 
-bool Holds::End(int64_t now, VisitHold visit) {
+bool Holds::End(int64_t now_ms, VisitHold visit) {
   bool any = false;
   HoldCountersReader counters;
-  while (Segment* segment = due_.First(now)) {
-    int64_t next = Segment::kNothingDue;
+  while (Segment* segment = due_.First(now_ms)) {
+    int64_t next_ms = Segment::kNothingDue;
     table_.EraseIf(*segment, [&](const RecordTable::Record& record) {
-      int64_t until = UntilOf(record.payload());
-      if (until <= now) {
+      int64_t until_ms = UntilOf(record.payload());
+      if (until_ms <= now_ms) {
         any = true;
         if (!IsHeld(record.payload())) return true;
-        const HoldView hold(record.payload(), until);
+        const HoldView hold(record.payload(), until_ms);
         NoteEnded(counters.Of(hold.rules()), hold);
         visit(hold, counters);
         Expire(record.data());
-        until = RememberedUntil(until);
-        if (until <= now) return true;
+        until_ms = RememberedUntil(until_ms);
+        if (until_ms <= now_ms) return true;
       }
-      next = std::min(next, until);
+      next_ms = std::min(next_ms, until_ms);
       return false;
     });
-    due_.Schedule(*segment, next);
+    due_.Schedule(*segment, next_ms);
   }
   return any;
 }
 
-void Holds::ForEachEnded(int64_t now, VisitHold visit) const {
+void Holds::ForEachEnded(int64_t now_ms, VisitHold visit) const {
   HoldCountersReader counters;
   DueSegments::Position position;
-  for (const Segment* segment = due_.Next(position); segment != nullptr && segment->due <= now;
-       segment = due_.Next(position)) {
+  for (const Segment* segment = due_.Next(position);
+       segment != nullptr && segment->due_ms <= now_ms; segment = due_.Next(position)) {
     table_.ForEach(*segment, [&](const RecordTable::Record& record) {
       if (!IsHeld(record.payload())) return;
-      const int64_t deadline = UntilOf(record.payload());
-      if (deadline > now) return;
-      const HoldView hold(record.payload(), deadline);
+      const int64_t deadline_ms = UntilOf(record.payload());
+      if (deadline_ms > now_ms) return;
+      const HoldView hold(record.payload(), deadline_ms);
       static_cast<void>(counters.Of(hold.rules()));
       visit(hold, counters);
     });
@@ -178,18 +180,18 @@ void Holds::ForEachRecord(
   table_.ForEach([&](const RecordTable::Record& record) { visit(record.key(), record.payload()); });
 }
 
-std::vector<HoldView> Holds::FirstToEnd(int64_t now, size_t most) const {
+std::vector<HoldView> Holds::FirstToEnd(int64_t now_ms, size_t most) const {
   using Entry = std::pair<int64_t, std::string_view>;  // the deadline, and the record's bytes
   std::priority_queue<Entry> first;                    // the last of them on top
   DueSegments::Position position;
   while (const Segment* segment = due_.Next(position)) {
-    if (first.size() == most && segment->due > first.top().first) break;
+    if (first.size() == most && segment->due_ms > first.top().first) break;
     table_.ForEach(*segment, [&](const RecordTable::Record& record) {
       if (!IsHeld(record.payload())) return;
-      const int64_t until = UntilOf(record.payload());
-      if (until <= now || (first.size() == most && until >= first.top().first)) return;
+      const int64_t until_ms = UntilOf(record.payload());
+      if (until_ms <= now_ms || (first.size() == most && until_ms >= first.top().first)) return;
       if (first.size() == most) first.pop();
-      first.emplace(until, record.payload());
+      first.emplace(until_ms, record.payload());
     });
   }
   std::vector<HoldView> holds;
@@ -205,23 +207,24 @@ void Holds::ForEach(
       [&](const RecordTable::Record& record) { visit(record.key(), Decoded(record.payload())); });
 }
 
-std::vector<std::string> Holds::AheadOf(int64_t now) const {
+std::vector<std::string> Holds::AheadOf(int64_t now_ms) const {
   std::vector<std::string> ids;
   ForEach([&](std::string_view id, const HoldRecord& record) {
     const bool ahead = std::ranges::any_of(
-        record.parts, [now](const HoldPart& part) { return part.latest_at() > now; });
+        record.parts, [now_ms](const HoldPart& part) { return part.latest_at_ms() > now_ms; });
     if (ahead) ids.emplace_back(id);
   });
   std::sort(ids.begin(), ids.end());
   return ids;
 }
 
-void Holds::NoteSetBack(int64_t now) {
-  latest_at_ = now;
-  ends_at_ = 0;
+void Holds::NoteSetBack(int64_t now_ms) {
+  latest_at_ms_ = now_ms;
+  ends_at_ms_ = 0;
   ForEach([this](std::string_view, const HoldRecord& record) {
     const bool is_held = record.state == HoldState::kHeld;
-    ends_at_ = std::max(ends_at_, is_held ? RememberedUntil(record.until) : record.until);
+    ends_at_ms_ =
+        std::max(ends_at_ms_, is_held ? RememberedUntil(record.until_ms) : record.until_ms);
   });
 }
 
@@ -281,8 +284,8 @@ std::unique_ptr<Holds> Holds::Clone() const {
   });
   copy->last_token_ = last_token_;
   copy->concurrent_ = concurrent_;
-  copy->latest_at_ = latest_at_;
-  copy->ends_at_ = ends_at_;
+  copy->latest_at_ms_ = latest_at_ms_;
+  copy->ends_at_ms_ = ends_at_ms_;
   return copy;
 }
 

@@ -47,16 +47,16 @@ class Holds final : private RecordTable::SplitObserver {
   void PrefetchPlace(uint64_t hash) const { table_.PrefetchInsertion(hash); }
   // Adds an id that is not known. O(1) amortised.
   void Add(std::string_view id, const HoldRecord& record);
-  // Adds the id or replaces its record, whose `until` must not be earlier than it was. O(1)
+  // Adds the id or replaces its record, whose `until_ms` must not be earlier than it was. O(1)
   // amortised.
   void Put(std::string_view id, const HoldRecord& record);
   void Erase(std::string_view id);
 
-  // The token of the next hold; each call returns a greater one. Not less than `now`, so that the
-  // tokens of a key also grow when it was gone meanwhile. Only a state that was made up by hand
+  // The token of the next hold; each call returns a greater one. Not less than `now_ms`, so that
+  // the tokens of a key also grow when it was gone meanwhile. Only a state that was made up by hand
   // comes to the greatest, which is then given again.
-  int64_t NextToken(int64_t now) {
-    return last_token_ = std::min(std::max(last_token_ + 1, now), kMaxHoldToken);
+  int64_t NextToken(int64_t now_ms) {
+    return last_token_ = std::min(std::max(last_token_ + 1, now_ms), kMaxHoldToken);
   }
   int64_t last_token() const { return last_token_; }
   // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
@@ -65,18 +65,18 @@ class Holds final : private RecordTable::SplitObserver {
   // be later, but at most kForgetStepMs after the latest of all that is remembered. O(1), and
   // O(ids) after the hold that ends last was settled.
   int64_t LatestConcurrent(bool shadow) const;
-  // A hold counts from an instant after `now`: the clock was set back.
-  bool IsAhead(int64_t now) const { return latest_at_ > now; }
-  // Whether something may have ended at `now`. O(1).
-  bool MayHaveEnded(int64_t now) const { return due_.First(now) != nullptr; }
-  // Ends the holds whose deadlines have passed at `now`, calls visit(hold, counters) for each, and
-  // forgets the ids whose time is over. Returns whether there was anything. O(records) of the
+  // A hold counts from an instant after `now_ms`: the clock was set back.
+  bool IsAhead(int64_t now_ms) const { return latest_at_ms_ > now_ms; }
+  // Whether something may have ended at `now_ms`. O(1).
+  bool MayHaveEnded(int64_t now_ms) const { return due_.First(now_ms) != nullptr; }
+  // Ends the holds whose deadlines have passed at `now_ms`, calls visit(hold, counters) for each,
+  // and forgets the ids whose time is over. Returns whether there was anything. O(records) of the
   // segments in which something has ended, at a few ns each: one call may end all.
-  bool End(int64_t now, VisitHold visit);
+  bool End(int64_t now_ms, VisitHold visit);
   // Visits the holds that End would end, and ends nothing.
-  void ForEachEnded(int64_t now, VisitHold visit) const;
+  void ForEachEnded(int64_t now_ms, VisitHold visit) const;
   // From when on nothing in here is remembered.
-  int64_t ends_at() const { return ends_at_; }
+  int64_t ends_at_ms() const { return ends_at_ms_; }
 
   // These must not change anything.
   void ForEachHeld(VisitHold visit) const;
@@ -84,13 +84,13 @@ class Holds final : private RecordTable::SplitObserver {
   // The same with the bytes of the records, which are the same wherever the same was done.
   void ForEachRecord(
       absl::FunctionRef<void(std::string_view id, std::string_view record)> visit) const;
-  // The `most` holds that end first after `now`, in the order in which they do. O(records) of the
-  // segments that may hold them, and O(most log most).
-  std::vector<HoldView> FirstToEnd(int64_t now, size_t most) const;
-  // The ids whose holds are at an instant after `now`. O(n).
-  std::vector<std::string> AheadOf(int64_t now) const;
-  // No hold is at an instant after `now` any more. O(n).
-  void NoteSetBack(int64_t now);
+  // The `most` holds that end first after `now_ms`, in the order in which they do. O(records) of
+  // the segments that may hold them, and O(most log most).
+  std::vector<HoldView> FirstToEnd(int64_t now_ms, size_t most) const;
+  // The ids whose holds are at an instant after `now_ms`. O(n).
+  std::vector<std::string> AheadOf(int64_t now_ms) const;
+  // No hold is at an instant after `now_ms` any more. O(n).
+  void NoteSetBack(int64_t now_ms);
 
   // Appends a self-contained run of about `max_bytes` for Load, from `cursor` on (0 begins);
   // returns the next cursor, 0 at the end.
@@ -110,7 +110,7 @@ class Holds final : private RecordTable::SplitObserver {
     static constexpr int64_t kUnknown = -1;
 
     int64_t held = 0;
-    mutable int64_t latest = 0;  // the deadline of the last; kUnknown: to be looked for
+    mutable int64_t latest_ms = 0;  // the deadline of the last; kUnknown: to be looked for
   };
 
   // Keep the sums up to date.
@@ -126,8 +126,8 @@ class Holds final : private RecordTable::SplitObserver {
   DueSegments due_;
   int64_t last_token_ = 0;
   std::array<Concurrent, 2> concurrent_;  // by whether in SHADOW
-  int64_t latest_at_ = 0;                 // no instant of a part or share is later
-  int64_t ends_at_ = 0;
+  int64_t latest_at_ms_ = 0;              // no instant of a part or share is later
+  int64_t ends_at_ms_ = 0;
 };
 
 }  // namespace tally

@@ -24,50 +24,50 @@ int64_t BeginOf(const LimitCounter& counter) {
 
 // Where a hit is counted: at the instant at which it was judged, or in its own place.
 struct HitPlace {
-  int64_t at;
-  int64_t e;  // no window that is over at this instant gets it
+  int64_t at_ms;
+  int64_t e_ms;  // no window that is over at this instant gets it
 };
 
 void CountLog(LimitCounter& counter, const Hit& hit, const HitPlace& place) {
   // Expired hits are dropped first: a log that is full (INT64_MAX hits) may have only those.
-  counter.log->DropThrough(std::max(place.at, ClockOf(counter)) - counter.key.period_ms);
-  counter.log->Add(place.at, static_cast<uint64_t>(hit.cost));
-  counter.late_ms = hit.now - counter.log->newest();
+  counter.log->DropThrough(std::max(place.at_ms, ClockOf(counter)) - counter.key.period_ms);
+  counter.log->Add(place.at_ms, static_cast<uint64_t>(hit.cost));
+  counter.late_ms = hit.now_ms - counter.log->newest_ms();
 }
 
 void CountNumbers(LimitCounter& counter, const LimitRule& rule, const Hit& hit,
                   const HitPlace& place) {
   LimitNumbers& numbers = counter.numbers;
   if (rule.algorithm == Algorithm::kBucket) {
-    AddHits(numbers, rule, hit.cost, place.at, place.e);
-    counter.late_ms = hit.now - numbers.window.start_ms;
+    AddHits(numbers, rule, hit.cost, place.at_ms, place.e_ms);
+    counter.late_ms = hit.now_ms - numbers.window.start_ms;
     return;
   }
-  Roll(numbers, rule, place.e);
+  Roll(numbers, rule, place.e_ms);
   const bool day = HasDay(rule.algorithm, numbers);
-  const int64_t start = numbers.window.start_ms;
+  const int64_t start_ms = numbers.window.start_ms;
   const bool used = numbers.hits > 0 || numbers.before > 0;
-  AddHits(numbers, rule, hit.cost, place.at, place.e);
+  AddHits(numbers, rule, hit.cost, place.at_ms, place.e_ms);
   // A window that has hits already keeps how late they were; but after a new block, or on a new
   // day, none is as late as those of the last one may have been.
-  const bool same = day || (used && numbers.window.start_ms == start);
-  const int64_t late_ms = hit.now - std::max(place.at, ClockOf(counter));
+  const bool same = day || (used && numbers.window.start_ms == start_ms);
+  const int64_t late_ms = hit.now_ms - std::max(place.at_ms, ClockOf(counter));
   counter.late_ms =
-      std::min(std::max(same ? counter.late_ms : 0, late_ms), hit.now - BeginOf(counter));
+      std::min(std::max(same ? counter.late_ms : 0, late_ms), hit.now_ms - BeginOf(counter));
 }
 
 }  // namespace
 
-bool SetBackTo(LimitCounter& counter, const LimitRule& rule, int64_t now) {
-  if (ClockOf(counter) <= now) [[likely]] {
-    if (counter.late_ms == 0 || BeginOf(counter) + counter.late_ms <= now) return false;
-    counter.late_ms = now - BeginOf(counter);
+bool SetBackTo(LimitCounter& counter, const LimitRule& rule, int64_t now_ms) {
+  if (ClockOf(counter) <= now_ms) [[likely]] {
+    if (counter.late_ms == 0 || BeginOf(counter) + counter.late_ms <= now_ms) return false;
+    counter.late_ms = now_ms - BeginOf(counter);
     return true;
   }
   if (counter.log != nullptr) {
-    counter.log->SetBackTo(now);
+    counter.log->SetBackTo(now_ms);
   } else {
-    SetBackTo(counter.numbers, rule, now);
+    SetBackTo(counter.numbers, rule, now_ms);
   }
   counter.late_ms = 0;
   return true;
@@ -75,20 +75,21 @@ bool SetBackTo(LimitCounter& counter, const LimitRule& rule, int64_t now) {
 
 bool IsDropped(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   const LimitCounter* counter = state.Find(LimitKey::Of(rule));
-  int64_t horizon = hit.now;
+  int64_t horizon_ms = hit.now_ms;
   if (counter != nullptr && !IsOver(*counter, hit)) {
-    const int64_t most_ms = std::max<int64_t>(0, hit.now - BeginOf(*counter));
-    horizon -= std::min(counter->late_ms, most_ms);
+    const int64_t most_ms = std::max<int64_t>(0, hit.now_ms - BeginOf(*counter));
+    horizon_ms -= std::min(counter->late_ms, most_ms);
   }
-  return IsOutside(rule, hit.at, horizon);
+  return IsOutside(rule, hit.at_ms, horizon_ms);
 }
 
 void CountLate(LimitCounter& counter, const LimitRule& rule, const Hit& hit, bool in_own_place) {
   if (IsOver(counter, hit)) counter.Clear();
-  SetBackTo(counter, rule, hit.now);
-  const int64_t e = std::max(hit.at, ClockOf(counter));
-  const HitPlace place =
-      in_own_place ? HitPlace{hit.at, std::max(e, hit.now - counter.late_ms)} : HitPlace{e, e};
+  SetBackTo(counter, rule, hit.now_ms);
+  const int64_t e_ms = std::max(hit.at_ms, ClockOf(counter));
+  const HitPlace place = in_own_place
+                             ? HitPlace{hit.at_ms, std::max(e_ms, hit.now_ms - counter.late_ms)}
+                             : HitPlace{e_ms, e_ms};
   if (rule.algorithm == Algorithm::kSliding) {
     CountLog(counter, hit, place);
   } else {
@@ -96,9 +97,9 @@ void CountLate(LimitCounter& counter, const LimitRule& rule, const Hit& hit, boo
   }
 }
 
-bool IsAhead(const LimitCounter& counter, int64_t now) {
-  return ClockOf(counter) > now ||
-         (counter.late_ms > 0 && BeginOf(counter) + counter.late_ms > now);
+bool IsAhead(const LimitCounter& counter, int64_t now_ms) {
+  return ClockOf(counter) > now_ms ||
+         (counter.late_ms > 0 && BeginOf(counter) + counter.late_ms > now_ms);
 }
 
 }  // namespace tally

@@ -19,9 +19,9 @@ struct Verdict {
   int64_t limit = 0;
   int64_t remaining = 0;
   // Instants: when the hit is judged, from when the cost fits, and from when the rule is unused.
-  int64_t judged_at = 0;
-  int64_t fits_from = 0;
-  int64_t unused_from = 0;
+  int64_t judged_at_ms = 0;
+  int64_t fits_from_ms = 0;
+  int64_t unused_from_ms = 0;
   const LimitCounter* counter = nullptr;  // null if the rule has none yet
   // Whether the hit, and all that the counter has counted, came on time. Then `numbers` would be
   // the counter's, if it has no log, once it has counted the hit.
@@ -30,33 +30,33 @@ struct Verdict {
 };
 
 // Whether all that a counter with this clock has counted came on time, and the hit does.
-bool IsPlain(const LimitCounter& counter, int64_t clock, const Hit& hit) {
-  return !hit.is_late() && counter.late_ms == 0 && clock <= hit.now;
+bool IsPlain(const LimitCounter& counter, int64_t clock_ms, const Hit& hit) {
+  return !hit.is_late() && counter.late_ms == 0 && clock_ms <= hit.now_ms;
 }
 
 Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& hit) {
   const TimeLog* log = counter == nullptr ? nullptr : counter->log.get();
-  const int64_t newest = log == nullptr ? kNever : ClockOf(*counter);
-  const int64_t clock = std::min(newest, hit.now);
-  const int64_t e = std::max(hit.at, clock);
-  const int64_t after = e - rule.period_ms;
-  const auto count = log == nullptr ? 0 : static_cast<int64_t>(log->CountAfter(after));
+  const int64_t newest_ms = log == nullptr ? kNever : ClockOf(*counter);
+  const int64_t clock_ms = std::min(newest_ms, hit.now_ms);
+  const int64_t e_ms = std::max(hit.at_ms, clock_ms);
+  const int64_t after_ms = e_ms - rule.period_ms;
+  const auto count = log == nullptr ? 0 : static_cast<int64_t>(log->CountAfter(after_ms));
   Verdict verdict;
-  verdict.judged_at = e;
+  verdict.judged_at_ms = e_ms;
   verdict.limit = rule.limit;
   verdict.fits = !ExceedsRule(rule, hit.cost) && hit.cost <= rule.limit - count;
   verdict.remaining = std::max<int64_t>(0, rule.limit - count - (verdict.fits ? hit.cost : 0));
   verdict.counter = counter;
-  verdict.is_plain = counter == nullptr ? !hit.is_late() : IsPlain(*counter, newest, hit);
-  int64_t last = count > 0 ? clock : after;
+  verdict.is_plain = counter == nullptr ? !hit.is_late() : IsPlain(*counter, newest_ms, hit);
+  int64_t last_ms = count > 0 ? clock_ms : after_ms;
   if (verdict.fits) {
-    if (hit.cost > 0) last = e;
+    if (hit.cost > 0) last_ms = e_ms;
   } else if (!ExceedsRule(rule, hit.cost)) {
     // The cost fits when this many of the oldest hits have left the window.
     const auto leaving = static_cast<uint64_t>(count - (rule.limit - hit.cost));
-    verdict.fits_from = std::min(log->NthAfter(after, leaving), hit.now) + rule.period_ms;
+    verdict.fits_from_ms = std::min(log->NthAfter(after_ms, leaving), hit.now_ms) + rule.period_ms;
   }
-  verdict.unused_from = last + rule.period_ms;
+  verdict.unused_from_ms = last_ms + rule.period_ms;
   return verdict;
 }
 
@@ -66,28 +66,28 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
   LimitNumbers& numbers = verdict.numbers;
   verdict.counter = counter;
   verdict.is_plain = !hit.is_late();
-  int64_t e = hit.at;
+  int64_t e_ms = hit.at_ms;
   if (counter != nullptr) {
     numbers = counter->numbers;
-    int64_t clock = ClockOf(numbers, rule.algorithm);
-    verdict.is_plain = IsPlain(*counter, clock, hit);
-    if (clock > hit.now) [[unlikely]] {
-      SetBackTo(numbers, rule, hit.now);
-      clock = ClockOf(numbers, rule.algorithm);
+    int64_t clock_ms = ClockOf(numbers, rule.algorithm);
+    verdict.is_plain = IsPlain(*counter, clock_ms, hit);
+    if (clock_ms > hit.now_ms) [[unlikely]] {
+      SetBackTo(numbers, rule, hit.now_ms);
+      clock_ms = ClockOf(numbers, rule.algorithm);
     }
-    e = std::max(e, clock);
+    e_ms = std::max(e_ms, clock_ms);
   }
-  Roll(numbers, rule, e);
-  verdict.judged_at = e;
+  Roll(numbers, rule, e_ms);
+  verdict.judged_at_ms = e_ms;
   verdict.limit = CapacityOf(rule);
-  verdict.fits = Fits(numbers, rule, hit.cost, e);
+  verdict.fits = Fits(numbers, rule, hit.cost, e_ms);
   if (verdict.fits && hit.cost > 0) {
-    AddHits(numbers, rule, hit.cost, e, e);
+    AddHits(numbers, rule, hit.cost, e_ms, e_ms);
   } else if (!verdict.fits && !ExceedsRule(rule, hit.cost)) {
-    verdict.fits_from = EarliestFit(numbers, rule, hit.cost, e);
+    verdict.fits_from_ms = EarliestFit(numbers, rule, hit.cost, e_ms);
   }
-  verdict.remaining = RemainingOf(numbers, rule, e);
-  verdict.unused_from = UnusedFrom(key, numbers, e);
+  verdict.remaining = RemainingOf(numbers, rule, e_ms);
+  verdict.unused_from_ms = UnusedFrom(key, numbers, e_ms);
   return verdict;
 }
 
@@ -95,13 +95,14 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
 Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   const int64_t held = state.concurrent(rule.shadow);
   Verdict verdict;
-  verdict.judged_at = hit.now;
+  verdict.judged_at_ms = hit.now_ms;
   verdict.limit = rule.limit;
   verdict.fits = !ExceedsRule(rule, hit.cost) && hit.cost <= rule.limit - held;
   verdict.remaining = std::max<int64_t>(0, rule.limit - held - (verdict.fits ? hit.cost : 0));
-  verdict.fits_from = kMaxInstantMs;
-  verdict.unused_from = held == 0 ? hit.now : state.holds()->LatestConcurrent(rule.shadow);
-  if (verdict.fits && hit.cost > 0) verdict.unused_from = std::max(verdict.unused_from, hit.until);
+  verdict.fits_from_ms = kMaxInstantMs;
+  verdict.unused_from_ms = held == 0 ? hit.now_ms : state.holds()->LatestConcurrent(rule.shadow);
+  if (verdict.fits && hit.cost > 0)
+    verdict.unused_from_ms = std::max(verdict.unused_from_ms, hit.until_ms);
   return verdict;
 }
 
@@ -119,16 +120,17 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
                                                              : JudgeCounter(rule, state, hit);
   if (!verdict.fits && state.holds() != nullptr && !rule.shadow && !ExceedsRule(rule, hit.cost)) {
     // A hold that ends frees what it holds.
-    const HoldWait wait{.now = hit.now, .e = verdict.judged_at, .fits_from = verdict.fits_from};
-    verdict.fits_from = FitsWhenHoldsEnd(state, rule, hit.cost, wait);
+    const HoldWait wait{
+        .now_ms = hit.now_ms, .e_ms = verdict.judged_at_ms, .fits_from_ms = verdict.fits_from_ms};
+    verdict.fits_from_ms = FitsWhenHoldsEnd(state, rule, hit.cost, wait);
   }
   return verdict;
 }
 
 // Adds a hit that is on time to the log of a counter that is not ahead.
 void AddToLog(LimitCounter& counter, const Hit& hit) {
-  counter.log->DropThrough(hit.now - counter.key.period_ms);
-  counter.log->Add(hit.now, static_cast<uint64_t>(hit.cost));
+  counter.log->DropThrough(hit.now_ms - counter.key.period_ms);
+  counter.log->Add(hit.now_ms, static_cast<uint64_t>(hit.cost));
 }
 
 // What every decision passes is inlined: its calls cost as much as its work.
@@ -137,8 +139,8 @@ void AddToLog(LimitCounter& counter, const Hit& hit) {
 [[gnu::always_inline]] inline void CountOnTime(LimitCounter& counter, const LimitRule& rule,
                                                const Hit& hit) {
   if (rule.algorithm == Algorithm::kSliding) return AddToLog(counter, hit);
-  if (rule.algorithm != Algorithm::kBucket) Roll(counter.numbers, rule, hit.now);
-  AddHits(counter.numbers, rule, hit.cost, hit.now, hit.now);
+  if (rule.algorithm != Algorithm::kBucket) Roll(counter.numbers, rule, hit.now_ms);
+  AddHits(counter.numbers, rule, hit.cost, hit.now_ms, hit.now_ms);
 }
 
 [[gnu::always_inline]] inline void Count(const LimitRule& rule, LimitState& state, const Hit& hit,
@@ -172,11 +174,11 @@ bool CountJudged(const LimitRule& rule, LimitState& state, const Verdict& verdic
 // Counts a hit and says where. `counter` is that of the rule, null if there is none yet.
 HoldShare CountShare(const LimitCounter* counter, const LimitRule& rule, LimitState& state,
                      const Hit& hit, bool in_own_place) {
-  HoldShare share{.at = hit.at, .in_window = hit.cost};
+  HoldShare share{.at_ms = hit.at_ms, .in_window = hit.cost};
   Period window;
   int64_t in_window = 0;
   if (counter != nullptr && !IsOver(*counter, hit)) {
-    share.at = std::max(hit.at, std::min(ClockOf(*counter), hit.now));
+    share.at_ms = std::max(hit.at_ms, std::min(ClockOf(*counter), hit.now_ms));
     window = counter->numbers.window;
     in_window = counter->numbers.hits;
   }
@@ -201,7 +203,7 @@ HoldShare CountShare(const LimitCounter* counter, const LimitRule& rule, LimitSt
     // A key in which nothing has counted has no effect, and stays as it is: or else what the
     // effects give elsewhere, and a clock that is set back, would show what was forgotten here
     // only.
-    if (counted > 0 && counted < use.state->counters().size()) use.state->Prune(hit.now);
+    if (counted > 0 && counted < use.state->counters().size()) use.state->Prune(hit.now_ms);
   }
 }
 
@@ -221,14 +223,15 @@ void CountAllowed(std::span<const LimitUse> uses, uint64_t shadow_denied, const 
 void ShowFigures(const Verdict& verdict, LimitDecision& decision) {
   decision.limit = verdict.limit;
   decision.remaining = verdict.remaining;
-  decision.reset_after_ms = std::max<int64_t>(0, verdict.unused_from - verdict.judged_at);
+  decision.reset_after_ms = std::max<int64_t>(0, verdict.unused_from_ms - verdict.judged_at_ms);
 }
 
 }  // namespace
 
-LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
-                           LimitMode mode, int64_t until) {
-  const Hit hit{.cost = cost, .now = now, .at = std::min(at, now), .until = until};
+LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now_ms,
+                           int64_t at_ms, LimitMode mode, int64_t until_ms) {
+  const Hit hit{
+      .cost = cost, .now_ms = now_ms, .at_ms = std::min(at_ms, now_ms), .until_ms = until_ms};
   SharedCounterRules agreed(uses);
   LimitDecision decision;
   if (mode == LimitMode::kCount) {
@@ -260,7 +263,8 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
       decision.allowed = false;
       const bool never = decision.retry_after_ms < 0 || ExceedsRule(rule, cost);
       decision.retry_after_ms =
-          never ? -1 : std::max(decision.retry_after_ms, verdict.fits_from - verdict.judged_at);
+          never ? -1
+                : std::max(decision.retry_after_ms, verdict.fits_from_ms - verdict.judged_at_ms);
     }
   }
   const bool counts = mode == LimitMode::kForce || (mode == LimitMode::kTake && decision.allowed);
@@ -273,21 +277,22 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
   return decision;
 }
 
-bool SetBackLimits(std::span<const LimitUse> uses, int64_t now) {
+bool SetBackLimits(std::span<const LimitUse> uses, int64_t now_ms) {
   bool changed = false;
   for (const LimitUse& use : uses) {
     for (const LimitRule& rule : use.rules) {
       if (!rule.counts() || use.state->Find(LimitKey::Of(rule)) == nullptr) continue;
-      changed |= SetBackTo(use.state->FindOrAdd(LimitKey::Of(rule)), rule, now);
+      changed |= SetBackTo(use.state->FindOrAdd(LimitKey::Of(rule)), rule, now_ms);
     }
   }
   return changed;
 }
 
-HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, bool in_own_place) {
-  const Hit hit{.cost = cost, .now = now, .at = std::min(at, now)};
+HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now_ms, int64_t at_ms,
+                   bool in_own_place) {
+  const Hit hit{.cost = cost, .now_ms = now_ms, .at_ms = std::min(at_ms, now_ms)};
   SharedCounterRules agreed({&use, 1});
-  HoldPart part{.cost = cost, .at = hit.at, .shares = {}};
+  HoldPart part{.cost = cost, .at_ms = hit.at_ms, .shares = {}};
   for (const LimitRule& rule : use.rules) {
     if (!rule.counts()) continue;
     const LimitKey key = LimitKey::Of(rule);

@@ -1,20 +1,21 @@
 // One decision over several limits of several keys, all or nothing.
 //
-// A hit has an instant `at`, normally `now`, the server's clock; an `at` after `now` is `now`. What
-// decides goes by event time: each counter has a clock, the latest instant that it has counted, and
-// a hit is judged and counted at e, the later of `at` and that clock. So a counter never goes back,
-// and no window of event time holds more than its limit, however late hits are.
+// A hit has an instant `at_ms`, normally `now_ms`, the server's clock; an `at_ms` after `now_ms` is
+// `now_ms`. What decides goes by event time: each counter has a clock, the latest instant that it
+// has counted, and a hit is judged and counted at e (`e_ms` below), the later of `at_ms` and that
+// clock. So a counter never goes back, and no window of event time holds more than its limit,
+// however late hits are.
 //  * A counter lives as much longer as its hits were late (LimitCounter::late_ms), so that the next
 //    late hit finds it. One that has outlived that is as good as none.
-//  * kForce counts a hit in its own place: in the log at `at`, in the open window even if `at` is
-//    before it. If `at` is outside every window in which the hit could count, nothing is kept.
-//  * A hit never lowers what is left at e by more than its cost. What is left at `now` neither, but
-//    in two cases in which a late hit may also take what has come back since e: when it begins a
-//    window of ROLLING, whose earlier hits then leave evenly from e on (when each of them came is
+//  * kForce counts a hit in its own place: in the log at `at_ms`, in the open window even if it is
+//    before it. If it is outside every window in which the hit could count, nothing is kept.
+//  * A hit never lowers what is left at e by more than its cost. What is left at `now_ms` neither,
+//    but in two cases in which a late hit may also take what has come back since e: when it begins
+//    a window of ROLLING, whose earlier hits then leave evenly from e on (when each of them came is
 //    not known any more); and when a bucket's refill has become slower, which then holds from e on
 //    (it has one rate at a time, and a queue that is always late would never get the new one).
-//  * What was counted after `now` was counted before the clock was set back. It is read as counted
-//    at `now`, and whatever counts hits stores it so; see SetBackLimits.
+//  * What was counted after `now_ms` was counted before the clock was set back. It is read as
+//    counted at `now_ms`, and whatever counts hits stores it so; see SetBackLimits.
 //
 // Rules that differ only in limit, capacity, refill or base share a counter (see limit_state.h),
 // which counts the hit of a command once. The order of such rules in a command does not matter: a
@@ -86,12 +87,12 @@ struct LimitDecision {
   friend bool operator==(const LimitDecision&, const LimitDecision&) = default;
 };
 
-// `cost` is >= 0; 0 only asks, and changes nothing. `now` and `at` are in [0, kMaxInstantMs]. What
-// is to be held has a deadline, `until`, by which CONCURRENT is unused again.
-// States that change also forget what has expired. O(rules), but each BUCKET or BASE rule is
-// compared with all others; SLIDING costs as TimeLog, amortised.
-LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
-                           LimitMode mode, int64_t until = 0);
+// `cost` is >= 0; 0 only asks, and changes nothing. `now_ms` and `at_ms` are in [0, kMaxInstantMs].
+// What is to be held has a deadline, `until_ms`, by which CONCURRENT is unused again. States that
+// change also forget what has expired. O(rules), but each BUCKET or BASE rule is compared with all
+// others; SLIDING costs as TimeLog, amortised.
+LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now_ms,
+                           int64_t at_ms, LimitMode mode, int64_t until_ms = 0);
 
 // Calls visit(use, rules) for each use, in their order, with those of its rules that have counted
 // the hit of such a decision.
@@ -108,16 +109,17 @@ void ForEachCounted(const Uses& uses, uint64_t shadow_denied, Visit&& visit) {
   }
 }
 
-// Stores what the counters of these rules counted after `now` as counted at `now`. Returns whether
-// anything has changed. A denial does this too: or else a counter from a glitch of the clock would
-// be read as new again and again, and deny until the clock shows its instant.
-bool SetBackLimits(std::span<const LimitUse> uses, int64_t now);
+// Stores what the counters of these rules counted after `now_ms` as counted at `now_ms`. Returns
+// whether anything has changed. A denial does this too: or else a counter from a glitch of the
+// clock would be read as new again and again, and deny until the clock shows its instant.
+bool SetBackLimits(std::span<const LimitUse> uses, int64_t now_ms);
 
-// Whether a counter has counted something after `now`, or something that arrived after `now`.
-bool IsAhead(const LimitCounter& counter, int64_t now);
+// Whether a counter has counted something after `now_ms`, or something that arrived after `now_ms`.
+bool IsAhead(const LimitCounter& counter, int64_t now_ms);
 
 // Counts hits under the rules of one key, each counter once, and returns where. In their own place,
 // as kForce does, or at the instant at which they are judged.
-HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, bool in_own_place);
+HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now_ms, int64_t at_ms,
+                   bool in_own_place);
 
 }  // namespace tally

@@ -32,10 +32,10 @@ constexpr int64_t kSecondsBefore1970 = int64_t{400} * 86'400;
 
 using Algorithm = LimitAlgorithm;
 
-bool ReadTime(std::string_view& in, int64_t& at) {
+bool ReadTime(std::string_view& in, int64_t& at_ms) {
   uint64_t value = 0;
   if (!ReadVarint(in, value) || value > kMaxTime) return false;
-  at = static_cast<int64_t>(value);
+  at_ms = static_cast<int64_t>(value);
   return true;
 }
 
@@ -87,7 +87,7 @@ bool ReadDates(std::string_view& in, Period& period) {
 // A week from Sunday on has a bit in the head.
 bool IsSundayWeek(const LimitKey& key) {
   return key.algorithm == Algorithm::kCalendar && key.unit == CalendarUnit::kWeek &&
-         key.start == kSundayWeek.code();
+         key.start_ms == kSundayWeek.code();
 }
 
 bool IsStart(uint64_t code, CalendarUnit unit) {
@@ -116,12 +116,12 @@ bool ReadCalendarUnit(std::string_view& in, uint8_t head, LimitKey& key) {
   key.unit = static_cast<CalendarUnit>(unit);
   if (!started) {
     const bool sunday = (head & kSundayHead) != 0;
-    if (sunday) key.start = kSundayWeek.code();
+    if (sunday) key.start_ms = kSundayWeek.code();
     return !sunday || key.unit == CalendarUnit::kWeek;
   }
   uint64_t start = 0;
   if (!ReadVarint(in, start) || start == 0 || !IsStart(start, key.unit)) return false;
-  key.start = static_cast<int64_t>(start);
+  key.start_ms = static_cast<int64_t>(start);
   return !IsSundayWeek(key);
 }
 
@@ -151,8 +151,8 @@ void WriteKey(ShortBytes& bytes, const LimitKey& key) {
   const bool calendar = key.algorithm == Algorithm::kCalendar;
   const bool zone = key.has_zone() && key.zone_id != 0;
   const bool whole = key.period_ms % 1000 == 0;
-  const bool sunday = key.start != 0 && IsSundayWeek(key);
-  const bool started = key.start != 0 && !sunday;
+  const bool sunday = key.start_ms != 0 && IsSundayWeek(key);
+  const bool started = key.start_ms != 0 && !sunday;
   if (calendar) {
     const uint8_t unit = started ? kStartedUnit : static_cast<uint8_t>(key.unit);
     head |= static_cast<uint8_t>(unit << kUnitShift);
@@ -178,38 +178,38 @@ void WriteKey(ShortBytes& bytes, const LimitKey& key) {
   } else if (started) {
     bytes.Byte(static_cast<uint8_t>(key.unit));
   }
-  if (started) bytes.Number(key.start);
+  if (started) bytes.Number(key.start_ms);
 }
 
 void WriteNumbers(ShortBytes& bytes, const LimitKey& key, const LimitNumbers& numbers) {
-  const int64_t start = numbers.window.start_ms;
+  const int64_t start_ms = numbers.window.start_ms;
   switch (key.algorithm) {
     case Algorithm::kCalendar:
       AppendDates(bytes, numbers.window);
       break;
     case Algorithm::kRolling:
-      bytes.Number(start);
+      bytes.Number(start_ms);
       bytes.Number(numbers.before);
       break;
     case Algorithm::kBucket:
-      bytes.Number(start);
+      bytes.Number(start_ms);
       bytes.Number(numbers.refill);
       break;
     case Algorithm::kLockout:
-      bytes.Number(start);
+      bytes.Number(start_ms);
       AppendBlock(bytes, numbers);
       break;
     case Algorithm::kFixed:
       // A window that is laid down may begin before 1970.
-      bytes.Number(key.start == 0 ? start : start + key.period_ms);
+      bytes.Number(key.start_ms == 0 ? start_ms : start_ms + key.period_ms);
       break;
     case Algorithm::kBase:
       AppendDates(bytes, numbers.day);
       bytes.Number(numbers.before);
-      bytes.Number(start);
+      bytes.Number(start_ms);
       break;
     default:
-      bytes.Number(start);
+      bytes.Number(start_ms);
       break;
   }
   bytes.Number(numbers.hits);
@@ -249,7 +249,7 @@ bool ReadLimitKey(std::string_view& in, LimitKey& key) {
   if ((!fixed && key.algorithm != Algorithm::kBase) || (head & kHasStart) == 0) return true;
   uint64_t start = 0;
   if (!ReadVarint(in, start) || start == 0) return false;
-  key.start = static_cast<int64_t>(start);
+  key.start_ms = static_cast<int64_t>(start);
   return fixed ? start <= period : IsStart(start, CalendarUnit::kDay);
 }
 
@@ -260,34 +260,34 @@ void AppendLimitCounter(std::string& out, const LimitKey& key, const LimitNumber
 }
 
 bool ReadLimitNumbers(std::string_view& in, const LimitKey& key, LimitNumbers& numbers) {
-  int64_t& start = numbers.window.start_ms;
+  int64_t& start_ms = numbers.window.start_ms;
   switch (key.algorithm) {
     case Algorithm::kCalendar:
       return ReadDates(in, numbers.window) && ReadCount(in, numbers.hits);
     case Algorithm::kRolling:
-      if (!ReadTime(in, start) || !ReadCount(in, numbers.before)) return false;
+      if (!ReadTime(in, start_ms) || !ReadCount(in, numbers.before)) return false;
       break;
     case Algorithm::kBucket:
-      if (!ReadTime(in, start) || !ReadCount(in, numbers.refill) || numbers.refill < 1) {
+      if (!ReadTime(in, start_ms) || !ReadCount(in, numbers.refill) || numbers.refill < 1) {
         return false;
       }
       break;
     case Algorithm::kLockout:
-      if (!ReadTime(in, start) || !ReadBlock(in, numbers)) return false;
+      if (!ReadTime(in, start_ms) || !ReadBlock(in, numbers)) return false;
       break;
     case Algorithm::kFixed:
-      if (!ReadTime(in, start)) return false;
-      if (key.start != 0) start -= key.period_ms;
+      if (!ReadTime(in, start_ms)) return false;
+      if (key.start_ms != 0) start_ms -= key.period_ms;
       break;
     case Algorithm::kBase:
       if (!ReadDates(in, numbers.day) || !ReadCount(in, numbers.before)) return false;
-      if (!ReadTime(in, start)) return false;
+      if (!ReadTime(in, start_ms)) return false;
       break;
     default:
-      if (!ReadTime(in, start)) return false;
+      if (!ReadTime(in, start_ms)) return false;
       break;
   }
-  numbers.window.end_ms = start + key.period_ms;
+  numbers.window.end_ms = start_ms + key.period_ms;
   return ReadCount(in, numbers.hits);
 }
 

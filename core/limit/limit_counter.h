@@ -14,7 +14,7 @@ struct LimitKey {
   int64_t period_ms = 0;
   // CALENDAR, BASE: the code of the start. FIXED: 1 + where in the period its windows begin,
   // counted from 1970 on; 0 if a hit opens them.
-  int64_t start = 0;
+  int64_t start_ms = 0;
   uint32_t zone_id = 0;
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
   CalendarUnit unit = CalendarUnit::kDay;
@@ -66,23 +66,23 @@ struct LimitCounter {
   // The instant, of the server's clock, from which nothing in it counts any more; 0 if nothing
   // counts.
   int64_t ExpiresAt() const;
-  // Whether that is `instant` or before it. Without a division: each decision asks all counters of
-  // its key so.
-  bool HasExpiredAt(int64_t instant) const {
-    if (key.algorithm > LimitAlgorithm::kCalendar) return OtherHasExpiredAt(instant);
-    return numbers.hits == 0 || numbers.window.end_ms <= instant - late_ms;
+  // Whether that is `instant_ms` or before it. Without a division: each decision asks all counters
+  // of its key so.
+  bool HasExpiredAt(int64_t instant_ms) const {
+    if (key.algorithm > LimitAlgorithm::kCalendar) return OtherHasExpiredAt(instant_ms);
+    return numbers.hits == 0 || numbers.window.end_ms <= instant_ms - late_ms;
   }
   // Forgets everything but its key.
   void Clear();
 
-  // Counts hits at `now` in what is counting then.
-  void CountMore(int64_t hits, int64_t now);
-  // Takes `count` hits back, if they may be in it: see LimitState::Give for `at`. `e` is when the
-  // latest hits are judged.
-  void Give(int64_t count, int64_t at, int64_t e);
+  // Counts hits at `now_ms` in what is counting then.
+  void CountMore(int64_t hits, int64_t now_ms);
+  // Takes `count` hits back, if they may be in it: see LimitState::Give for `at_ms`. `e_ms` is when
+  // the latest hits are judged.
+  void Give(int64_t count, int64_t at_ms, int64_t e_ms);
 
  private:
-  bool OtherHasExpiredAt(int64_t instant) const;
+  bool OtherHasExpiredAt(int64_t instant_ms) const;
 };
 
 static_assert(sizeof(LimitCounter) == 96, "a state with logs has as many bytes as ever");
@@ -90,8 +90,8 @@ static_assert(sizeof(LimitCounter) == 96, "a state with logs has as many bytes a
 // From which instant that a rule is judged at nothing counts any more; 0 if nothing counts. For an
 // algorithm that uses numbers.
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
-// From when on the rule is wholly unused, if it is judged at `e`: as ExpiryOf, but for a block that
-// is only remembered.
-int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e);
+// From when on the rule is wholly unused, if it is judged at `e_ms`: as ExpiryOf, but for a block
+// that is only remembered.
+int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e_ms);
 
 }  // namespace tally

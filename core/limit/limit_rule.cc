@@ -79,9 +79,9 @@ LimitRule LimitRule::Holds(int64_t longest_ms, int64_t share) {
 Period LimitRule::WindowAt(int64_t at_ms) const {
   if (algorithm == LimitAlgorithm::kCalendar) return zone->Containing(at_ms, unit, start);
   if (from_ms == kNoFrom) return {at_ms, at_ms + period_ms};
-  int64_t into = (at_ms - from_ms) % period_ms;
-  if (into < 0) into += period_ms;
-  return {at_ms - into, at_ms - into + period_ms};
+  int64_t into_ms = (at_ms - from_ms) % period_ms;
+  if (into_ms < 0) into_ms += period_ms;
+  return {at_ms - into_ms, at_ms - into_ms + period_ms};
 }
 
 std::string_view ValidationError(const LimitRule& rule) {

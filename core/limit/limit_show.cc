@@ -14,9 +14,9 @@ namespace {
 using Algorithm = LimitAlgorithm;
 
 // What a counter holds for hits that are as late as its own.
-LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
+LimitShown ShownOf(const LimitCounter& counter, int64_t now_ms) {
   const LimitNumbers& numbers = counter.numbers;
-  const int64_t e = now - counter.late_ms;
+  const int64_t e_ms = now_ms - counter.late_ms;
   LimitShown shown;
   shown.algorithm = counter.key.algorithm;
   shown.key = counter.key;
@@ -29,14 +29,14 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
       shown.used = numbers.hits;
       break;
     case Algorithm::kSliding:
-      shown.used = static_cast<int64_t>(counter.log->CountAfter(e - counter.key.period_ms));
-      shown.newest_ms = counter.log->empty() ? 0 : counter.log->newest();
+      shown.used = static_cast<int64_t>(counter.log->CountAfter(e_ms - counter.key.period_ms));
+      shown.newest_ms = counter.log->empty() ? 0 : counter.log->newest_ms();
       break;
     case Algorithm::kRolling:
-      shown.used = RollingHits(numbers, counter.key.period_ms, e);
+      shown.used = RollingHits(numbers, counter.key.period_ms, e_ms);
       break;
     case Algorithm::kBucket:
-      shown.used = MissingTokens(numbers, counter.key.period_ms, e);
+      shown.used = MissingTokens(numbers, counter.key.period_ms, e_ms);
       break;
     default:
       shown.used = numbers.hits;
@@ -58,9 +58,9 @@ LimitShown DayOf(const LimitCounter& base) {
 
 // The block of a LOCKOUT for hits that are as late as its own. One that was taken back counts as
 // the one before it, when the next is to be longer.
-LimitShown BlockOf(const LimitCounter& counter, int64_t e) {
+LimitShown BlockOf(const LimitCounter& counter, int64_t e_ms) {
   const LimitNumbers& numbers = counter.numbers;
-  const bool is_on = IsBlocked(numbers, e);
+  const bool is_on = IsBlocked(numbers, e_ms);
   LimitShown shown;
   shown.algorithm = Algorithm::kLockout;
   shown.unit = is_on ? "block" : "remembered";
@@ -71,16 +71,16 @@ LimitShown BlockOf(const LimitCounter& counter, int64_t e) {
 }
 
 // The period of a LOCKOUT: nothing while a block is on, which has ended it.
-LimitShown PeriodOf(const LimitCounter& counter, LimitShown shown, int64_t e) {
+LimitShown PeriodOf(const LimitCounter& counter, LimitShown shown, int64_t e_ms) {
   LimitNumbers numbers = counter.numbers;
-  RollLockout(numbers, e);
-  shown.used = IsBlocked(numbers, e) ? 0 : numbers.hits;
+  RollLockout(numbers, e_ms);
+  shown.used = IsBlocked(numbers, e_ms) ? 0 : numbers.hits;
   shown.ends_ms = numbers.window.end_ms + counter.late_ms;
   return shown;
 }
 
 // All that is held, and what CONCURRENT limits of it.
-std::vector<LimitShown> HeldOf(const Holds& holds, int64_t now) {
+std::vector<LimitShown> HeldOf(const Holds& holds, int64_t now_ms) {
   LimitShown all;
   all.algorithm = Algorithm::kHolds;
   all.unit = "held";
@@ -90,11 +90,11 @@ std::vector<LimitShown> HeldOf(const Holds& holds, int64_t now) {
   shadow.key.shadow = true;
   const auto add = [](LimitShown& shown, const HoldView& hold) {
     shown.used = SaturatingAdd(shown.used, hold.cost());
-    shown.newest_ms = std::max(shown.newest_ms, hold.newest_at());
-    shown.ends_ms = std::max(shown.ends_ms, hold.deadline());
+    shown.newest_ms = std::max(shown.newest_ms, hold.newest_at_ms());
+    shown.ends_ms = std::max(shown.ends_ms, hold.deadline_ms());
   };
   holds.ForEachHeld([&](const HoldView& hold, const HoldCountersReader& rules) {
-    if (hold.deadline() <= now || hold.cost() == 0) return;
+    if (hold.deadline_ms() <= now_ms || hold.cost() == 0) return;
     add(all, hold);
     if (rules.last().concurrent) add(concurrent, hold);
     if (rules.last().shadow_concurrent) add(shadow, hold);
@@ -104,29 +104,29 @@ std::vector<LimitShown> HeldOf(const Holds& holds, int64_t now) {
 
 }  // namespace
 
-std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
+std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now_ms) {
   std::vector<LimitShown> all;
   const auto show = [&](LimitShown shown) {
-    if (shown.newest_ms > now) {
+    if (shown.newest_ms > now_ms) {
       // The clock was set back.
-      shown.ends_ms -= shown.newest_ms - now;
-      shown.newest_ms = now;
+      shown.ends_ms -= shown.newest_ms - now_ms;
+      shown.newest_ms = now_ms;
     }
-    if (shown.used > 0 && shown.ends_ms > now) all.push_back(shown);
+    if (shown.used > 0 && shown.ends_ms > now_ms) all.push_back(shown);
   };
   for (const LimitCounter& counter : state.counters()) {
-    LimitShown shown = ShownOf(counter, now);
+    LimitShown shown = ShownOf(counter, now_ms);
     if (counter.key.algorithm == Algorithm::kBase) {
       show(DayOf(counter));
       shown.ends_ms = counter.numbers.window.end_ms + counter.late_ms;
     } else if (counter.key.algorithm == Algorithm::kLockout) {
-      show(BlockOf(counter, now - counter.late_ms));
-      shown = PeriodOf(counter, shown, now - counter.late_ms);
+      show(BlockOf(counter, now_ms - counter.late_ms));
+      shown = PeriodOf(counter, shown, now_ms - counter.late_ms);
     }
     show(shown);
   }
   if (state.holds() != nullptr) {
-    for (const LimitShown& shown : HeldOf(*state.holds(), now)) show(shown);
+    for (const LimitShown& shown : HeldOf(*state.holds(), now_ms)) show(shown);
   }
   std::sort(all.begin(), all.end(), [](const LimitShown& a, const LimitShown& b) {
     const auto order = [](const LimitShown& one) {

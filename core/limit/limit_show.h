@@ -29,9 +29,9 @@ struct LimitShown {
   int64_t ends_ms = 0;
 };
 
-// Returns the counters in which something counts at `now`, sorted by algorithm, unit and period, so
-// that the result does not depend on the order in which they were created. O(n log n) for n
+// Returns the counters in which something counts at `now_ms`, sorted by algorithm, unit and period,
+// so that the result does not depend on the order in which they were created. O(n log n) for n
 // counters; SLIDING costs as TimeLog::CountAfter.
-std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now);
+std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now_ms);
 
 }  // namespace tally

@@ -83,36 +83,36 @@ size_t LimitState::Weight() const {
 int64_t LimitState::ExpiresAt() const {
   if (counters_.size() == 1 && holds_ == nullptr) [[likely]]
     return counters_.front().ExpiresAt();
-  int64_t latest = holds_ == nullptr ? 0 : holds_->ends_at();
-  if (last_ < counters_.size()) latest = std::max(latest, counters_[last_].ExpiresAt());
+  int64_t latest_ms = holds_ == nullptr ? 0 : holds_->ends_at_ms();
+  if (last_ < counters_.size()) latest_ms = std::max(latest_ms, counters_[last_].ExpiresAt());
   for (size_t i = 0; i < counters_.size(); ++i) {
     const LimitCounter& counter = counters_[i];
-    if (!counter.HasExpiredAt(latest)) {
-      latest = counter.ExpiresAt();
+    if (!counter.HasExpiredAt(latest_ms)) {
+      latest_ms = counter.ExpiresAt();
       last_ = i;
     }
     // If a hold ends, its block may end too, and what is left of the period counts again.
     if (holds_ != nullptr && counter.key.algorithm == Algorithm::kLockout) {
-      latest = std::max(latest, counter.numbers.window.end_ms + counter.late_ms);
+      latest_ms = std::max(latest_ms, counter.numbers.window.end_ms + counter.late_ms);
     }
   }
-  return latest;
+  return latest_ms;
 }
 
-void LimitState::Prune(int64_t now) {
-  const auto dead = [now](const LimitCounter& counter) { return counter.HasExpiredAt(now); };
+void LimitState::Prune(int64_t now_ms) {
+  const auto dead = [now_ms](const LimitCounter& counter) { return counter.HasExpiredAt(now_ms); };
   const auto first = std::ranges::find_if(counters_, dead);
   if (first == counters_.end()) return;
   counters_.erase(std::remove_if(first, counters_.end(), dead), counters_.end());
 }
 
-void LimitState::Give(int64_t count, int64_t now, int64_t at) {
-  Prune(now);
-  if (at >= now) at = kMaxInstantMs;
-  HeldHits held(*this, now);
-  for (LimitCounter& counter : counters_) counter.Give(count, at, now - counter.late_ms);
+void LimitState::Give(int64_t count, int64_t now_ms, int64_t at_ms) {
+  Prune(now_ms);
+  if (at_ms >= now_ms) at_ms = kMaxInstantMs;
+  HeldHits held(*this, now_ms);
+  for (LimitCounter& counter : counters_) counter.Give(count, at_ms, now_ms - counter.late_ms);
   held.PutBack();
-  Prune(now);
+  Prune(now_ms);
 }
 
 bool LimitState::Load(std::string_view bytes) {

@@ -57,12 +57,12 @@ class LimitState {
   // The instant from which nothing in it counts any more, so that the key should go; 0 if empty.
   int64_t ExpiresAt() const;
 
-  // Refunds `count` hits in every counter, the newest first, and never more than are counted. `at`
-  // is the instant of the refunded hit: a log keeps the hits after it, and a window that opened
-  // after it stays as it is. What was counted after `now` counts as counted at `now`. A bucket gets
-  // its tokens back whenever they were taken. What is held is not given back. Also prunes.
-  // O(counters + log + holds).
-  void Give(int64_t count, int64_t now, int64_t at);
+  // Refunds `count` hits in every counter, the newest first, and never more than are counted.
+  // `at_ms` is the instant of the refunded hit: a log keeps the hits after it, and a window that
+  // opened after it stays as it is. What was counted after `now_ms` counts as counted at `now_ms`.
+  // A bucket gets its tokens back whenever they were taken. What is held is not given back. Also
+  // prunes. O(counters + log + holds).
+  void Give(int64_t count, int64_t now_ms, int64_t at_ms);
 
   std::span<const LimitCounter> counters() const { return counters_; }
   std::span<LimitCounter> counters() { return {counters_.data(), counters_.size()}; }
@@ -88,8 +88,8 @@ class LimitState {
     }
     return counted;
   }
-  // Forgets the counters in which nothing counts at `now`, and the expired hits of logs.
-  void Prune(int64_t now);
+  // Forgets the counters in which nothing counts at `now_ms`, and the expired hits of logs.
+  void Prune(int64_t now_ms);
   // Empties the state, but keeps the memory of a log, for a state that is loaded again and again.
   void Clear();
 

@@ -10,11 +10,11 @@
 
 namespace tally {
 
-// Whether a counter, a hold, or what arrived late lies after `now`.
-bool IsAhead(const LimitState& state, int64_t now);
+// Whether a counter, a hold, or what arrived late lies after `now_ms`.
+bool IsAhead(const LimitState& state, int64_t now_ms);
 
 // A rule for each counter that IsAhead, which SetBackLimits sets back by. Without those of a zone
 // that the source lacks: nobody knows their periods.
-std::vector<LimitRule> RulesAhead(const LimitState& state, ZoneSource& zones, int64_t now);
+std::vector<LimitRule> RulesAhead(const LimitState& state, ZoneSource& zones, int64_t now_ms);
 
 }  // namespace tally

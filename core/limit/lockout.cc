@@ -22,10 +22,10 @@ int64_t Longer(int64_t length_ms, const LockoutBlock& block) {
   return static_cast<int64_t>(std::min<Wide>(longer, block.most_ms));
 }
 
-// Sets the length of the block that starts at `e`, and its step.
-void StartBlock(LimitNumbers& numbers, const LockoutBlock& block, int64_t e) {
+// Sets the length of the block that starts at `e_ms`, and its step.
+void StartBlock(LimitNumbers& numbers, const LockoutBlock& block, int64_t e_ms) {
   const bool grows =
-      numbers.before != 0 && block.most_ms > 0 && e - numbers.day.end_ms < block.most_ms;
+      numbers.before != 0 && block.most_ms > 0 && e_ms - numbers.day.end_ms < block.most_ms;
   int64_t length_ms = block.first_ms;
   if (!grows) {
     numbers.before = 1;
@@ -38,7 +38,7 @@ void StartBlock(LimitNumbers& numbers, const LockoutBlock& block, int64_t e) {
     numbers.before = std::min(numbers.before + 1, kMostSteps);
     length_ms = std::max(block.first_ms, Longer(last_ms, block));
   }
-  numbers.day = {e, e + length_ms};
+  numbers.day = {e_ms, e_ms + length_ms};
   numbers.refill = block.most_ms;
 }
 
@@ -50,30 +50,30 @@ void ForgetBlock(LimitNumbers& numbers) {
 
 }  // namespace
 
-bool IsBlocked(const LimitNumbers& numbers, int64_t e) {
-  return numbers.before > 0 && e < numbers.day.end_ms;
+bool IsBlocked(const LimitNumbers& numbers, int64_t e_ms) {
+  return numbers.before > 0 && e_ms < numbers.day.end_ms;
 }
 
-void RollLockout(LimitNumbers& numbers, int64_t e) {
+void RollLockout(LimitNumbers& numbers, int64_t e_ms) {
   // The period of a block that is on may be given back.
-  if (IsBlocked(numbers, e)) return;
+  if (IsBlocked(numbers, e_ms)) return;
   // No window opens here, as a late hit may be of a block that is over, and open none.
-  if (e >= numbers.window.end_ms || HasEndedPeriod(numbers)) numbers.hits = 0;
-  const int64_t kept_until = numbers.before == 0 ? 0 : numbers.day.end_ms + numbers.refill;
-  if (e >= numbers.day.end_ms && e >= kept_until) ForgetBlock(numbers);
+  if (e_ms >= numbers.window.end_ms || HasEndedPeriod(numbers)) numbers.hits = 0;
+  const int64_t kept_until_ms = numbers.before == 0 ? 0 : numbers.day.end_ms + numbers.refill;
+  if (e_ms >= numbers.day.end_ms && e_ms >= kept_until_ms) ForgetBlock(numbers);
 }
 
-void AddToLockout(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at,
-                  int64_t e) {
+void AddToLockout(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at_ms,
+                  int64_t e_ms) {
   // A late hit may be of a block that is over, or of the period before it.
-  if (numbers.before > 0 && at < numbers.day.end_ms) return;
-  if (numbers.hits == 0) numbers.window = {at, at + rule.period_ms};
+  if (numbers.before > 0 && at_ms < numbers.day.end_ms) return;
+  if (numbers.hits == 0) numbers.window = {at_ms, at_ms + rule.period_ms};
   numbers.hits = SaturatingAdd(numbers.hits, cost);
-  if (numbers.hits >= std::min(rule.limit, rule.shared_base)) StartBlock(numbers, rule.block, e);
+  if (numbers.hits >= std::min(rule.limit, rule.shared_base)) StartBlock(numbers, rule.block, e_ms);
 }
 
-void GiveToLockout(LimitNumbers& numbers, int64_t count, int64_t e) {
-  const bool blocked = IsBlocked(numbers, e);
+void GiveToLockout(LimitNumbers& numbers, int64_t count, int64_t e_ms) {
+  const bool blocked = IsBlocked(numbers, e_ms);
   // Those of a period that is over, as its block is, are not kept for anything.
   if (!blocked && HasEndedPeriod(numbers)) return;
   numbers.hits -= std::min(count, numbers.hits);
@@ -85,21 +85,21 @@ void GiveToLockout(LimitNumbers& numbers, int64_t count, int64_t e) {
   }
 }
 
-void SetLockoutBackTo(LimitNumbers& numbers, int64_t period_ms, int64_t now) {
-  if (numbers.window.start_ms > now) numbers.window = {now, now + period_ms};
-  if (numbers.day.start_ms <= now) return;
-  numbers.day = {now, now + (numbers.day.end_ms - numbers.day.start_ms)};
+void SetLockoutBackTo(LimitNumbers& numbers, int64_t period_ms, int64_t now_ms) {
+  if (numbers.window.start_ms > now_ms) numbers.window = {now_ms, now_ms + period_ms};
+  if (numbers.day.start_ms <= now_ms) return;
+  numbers.day = {now_ms, now_ms + (numbers.day.end_ms - numbers.day.start_ms)};
 }
 
-int64_t LockoutUnusedFrom(const LimitNumbers& numbers, int64_t e) {
-  if (IsBlocked(numbers, e)) return numbers.day.end_ms;
+int64_t LockoutUnusedFrom(const LimitNumbers& numbers, int64_t e_ms) {
+  if (IsBlocked(numbers, e_ms)) return numbers.day.end_ms;
   return numbers.hits > 0 ? numbers.window.end_ms : 0;
 }
 
 int64_t LockoutExpiry(const LimitNumbers& numbers) {
-  const int64_t window_end =
+  const int64_t window_end_ms =
       numbers.hits > 0 && !HasEndedPeriod(numbers) ? numbers.window.end_ms : 0;
-  return std::max(window_end, numbers.before == 0 ? 0 : numbers.day.end_ms + numbers.refill);
+  return std::max(window_end_ms, numbers.before == 0 ? 0 : numbers.day.end_ms + numbers.refill);
 }
 
 }  // namespace tally

@@ -14,27 +14,29 @@
 
 namespace tally {
 
-// Whether a block is on at `e`.
-bool IsBlocked(const LimitNumbers& numbers, int64_t e);
+// Whether a block is on at `e_ms`.
+bool IsBlocked(const LimitNumbers& numbers, int64_t e_ms);
 
-// Forgets a period that is over at `e` or that a block has ended, and a block that is remembered no
-// more.
-void RollLockout(LimitNumbers& numbers, int64_t e);
+// Forgets a period that is over at `e_ms` or that a block has ended, and a block that is remembered
+// no more.
+void RollLockout(LimitNumbers& numbers, int64_t e_ms);
 
-// Counts `cost` >= 1 hits of the instant `at` <= e; if they use the last one, a block starts at
-// `e`. The numbers must be rolled to `e`.
-void AddToLockout(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at,
-                  int64_t e);
+// Counts `cost` >= 1 hits of the instant `at_ms` <= `e_ms`; if they use the last one, a block
+// starts at `e_ms`. The numbers must be rolled to `e_ms`.
+void AddToLockout(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at_ms,
+                  int64_t e_ms);
 
-// Gives back hits of the period that is open at `e`, or that a block which is on at `e` has ended.
-void GiveToLockout(LimitNumbers& numbers, int64_t count, int64_t e);
+// Gives back hits of the period that is open at `e_ms`, or that a block which is on at `e_ms` has
+// ended.
+void GiveToLockout(LimitNumbers& numbers, int64_t count, int64_t e_ms);
 
-// Reads what was counted after `now` as counted at `now`; a block that begins later begins then.
-void SetLockoutBackTo(LimitNumbers& numbers, int64_t period_ms, int64_t now);
+// Reads what was counted after `now_ms` as counted at `now_ms`; a block that begins later begins
+// then.
+void SetLockoutBackTo(LimitNumbers& numbers, int64_t period_ms, int64_t now_ms);
 
-// From when on the whole limit is there: the end of the block that is on at `e`, or of the period.
-// 0 if it is there.
-int64_t LockoutUnusedFrom(const LimitNumbers& numbers, int64_t e);
+// From when on the whole limit is there: the end of the block that is on at `e_ms`, or of the
+// period. 0 if it is there.
+int64_t LockoutUnusedFrom(const LimitNumbers& numbers, int64_t e_ms);
 
 // From when on nothing is remembered; 0 if nothing is.
 int64_t LockoutExpiry(const LimitNumbers& numbers);

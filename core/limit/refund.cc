@@ -14,10 +14,10 @@ using Algorithm = LimitAlgorithm;
 
 // What a bucket gets back, in its own units. The bucket without the hold would have been full for
 // at most as long as its refill takes to bring more than the hits of that instant which stay.
-int64_t UnitsBack(const LimitNumbers& numbers, int64_t period, const HeldAmount& held) {
-  const Wide came = Wide{numbers.refill} * std::max<int64_t>(0, held.now - held.at);
-  const Wide stays = Wide{std::max<int64_t>(0, held.in_window - held.hits)} * period;
-  const Wide units = Wide{held.hits} * period - std::max<Wide>(0, came - stays);
+int64_t UnitsBack(const LimitNumbers& numbers, int64_t period_ms, const HeldAmount& held) {
+  const Wide came = Wide{numbers.refill} * std::max<int64_t>(0, held.now_ms - held.at_ms);
+  const Wide stays = Wide{std::max<int64_t>(0, held.in_window - held.hits)} * period_ms;
+  const Wide units = Wide{held.hits} * period_ms - std::max<Wide>(0, came - stays);
   return static_cast<int64_t>(std::clamp<Wide>(units, 0, numbers.hits));
 }
 
@@ -31,20 +31,20 @@ void NumbersRefund::Add(const LimitNumbers& numbers, const LimitKey& key, const 
     return;
   }
   if (key.algorithm == Algorithm::kBase) {
-    if (numbers.day.Contains(held.at)) before_ = SaturatingAdd(before_, held.hits);
+    if (numbers.day.Contains(held.at_ms)) before_ = SaturatingAdd(before_, held.hits);
     units = held.in_window;
   }
   // Of another window, which is over: later ones begin after the instant, and one that a late hit
   // opened then may be before it.
-  if (!numbers.window.Contains(held.at)) return;
+  if (!numbers.window.Contains(held.at_ms)) return;
   hits_ = SaturatingAdd(hits_, units);
-  first_now_ = std::min(first_now_, held.now);
+  first_now_ms_ = std::min(first_now_ms_, held.now_ms);
 }
 
 void NumbersRefund::Apply(LimitNumbers& numbers, const LimitKey& key, int64_t late_ms) const {
   if (key.algorithm == Algorithm::kLockout) {
     // What is given back first ends the block, and the others change only the hits.
-    if (hits_ > 0) GiveToLockout(numbers, hits_, first_now_ - late_ms);
+    if (hits_ > 0) GiveToLockout(numbers, hits_, first_now_ms_ - late_ms);
     return;
   }
   numbers.hits -= std::min(hits_, numbers.hits);
@@ -56,8 +56,9 @@ void CounterRefund::Add(const HeldAmount& held) {
     numbers_.Add(counter_->numbers, counter_->key, held);
   } else if (held.hits > 0) {
     const auto hits = static_cast<uint64_t>(held.hits);
-    if (log_.empty() || log_.back().at != held.at || log_.back().count > TimeLog::kMaxSize - hits) {
-      log_.push_back({held.at, 0});
+    if (log_.empty() || log_.back().at_ms != held.at_ms ||
+        log_.back().count > TimeLog::kMaxSize - hits) {
+      log_.push_back({held.at_ms, 0});
     }
     log_.back().count += hits;
   }
@@ -77,7 +78,7 @@ void Refund(LimitNumbers& numbers, const LimitKey& key, const HeldAmount& held, 
 
 void Refund(LimitCounter& counter, const HeldAmount& held) {
   if (counter.log != nullptr) {
-    counter.log->RemoveAt(static_cast<uint64_t>(held.hits), held.at);
+    counter.log->RemoveAt(static_cast<uint64_t>(held.hits), held.at_ms);
   } else {
     Refund(counter.numbers, counter.key, held, counter.late_ms);
   }

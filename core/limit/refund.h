@@ -12,14 +12,14 @@
 
 namespace tally {
 
-// What a hold has counted in one counter: `hits` at the instant `at`, of which `in_window` are in
-// the window of BASE. BUCKET: `in_window` is what the hold took at first, so that the difference is
-// used.
+// What a hold has counted in one counter: `hits` at the instant `at_ms`, of which `in_window` are
+// in the window of BASE. BUCKET: `in_window` is what the hold took at first, so that the difference
+// is used.
 struct HeldAmount {
   int64_t hits = 0;
   int64_t in_window = 0;
-  int64_t at = 0;
-  int64_t now = 0;  // when it is given back
+  int64_t at_ms = 0;
+  int64_t now_ms = 0;  // when it is given back
 };
 
 // What is taken off a counter that has numbers.
@@ -34,7 +34,7 @@ class NumbersRefund {
  private:
   int64_t hits_ = 0;
   int64_t before_ = 0;
-  int64_t first_now_ = std::numeric_limits<int64_t>::max();
+  int64_t first_now_ms_ = std::numeric_limits<int64_t>::max();
 };
 
 // The same for any counter.

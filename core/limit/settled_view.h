@@ -13,7 +13,7 @@ namespace tally {
 // as it is.
 class SettledView {
  public:
-  SettledView(const LimitState& state, ZoneSource& zones, int64_t now);
+  SettledView(const LimitState& state, ZoneSource& zones, int64_t now_ms);
   ~SettledView();
   SettledView(const SettledView&) = delete;
   SettledView& operator=(const SettledView&) = delete;

@@ -26,7 +26,7 @@ void CopyRecords(const RecordTable& from, RecordTable& to) {
     from.ForEach(*segment, [&](const RecordTable::Record& record) {
       const RecordTable::Record copy = to.Insert(record.key(), record.size());
       std::memcpy(copy.data(), record.data(), record.size());
-      copy.segment().due = std::min(copy.segment().due, segment->due);
+      copy.segment().due_ms = std::min(copy.segment().due_ms, segment->due_ms);
     });
   }
 }

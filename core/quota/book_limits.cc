@@ -79,9 +79,9 @@ void BookLimits::PutInto(RecordTable& table, std::string_view key,
   EncodeLimits(entries, block);
   const uint64_t hash = table.Hash(key);
   const RecordTable::Record record = book_.Put(table, table.Find(key, hash), key, hash, block);
-  int64_t& due = record.segment().due;
+  int64_t& due_ms = record.segment().due_ms;
   for (const LimitEntry& entry : entries) {
-    if (entry.deletion) due = std::min(due, entry.deletion->until_ms);
+    if (entry.deletion) due_ms = std::min(due_ms, entry.deletion->until_ms);
   }
 }
 
@@ -294,7 +294,7 @@ void BookLimits::Sweep(RecordTable::Segment& segment, bool of_parts, int64_t now
                        QuotaExpired* expired) {
   const int64_t horizon_ms = book_.retention.Horizon(now_ms);
   BookIds due;  // SKUs
-  segment.due = RecordTable::Segment::kNothingDue;
+  segment.due_ms = RecordTable::Segment::kNothingDue;
   book_.limits.ForEach(segment, [&](const RecordTable::Record& record) {
     for (const LimitEntry& entry : Decode(record)) {
       if (HasVoidDeletion(entry, horizon_ms)) {
@@ -302,7 +302,7 @@ void BookLimits::Sweep(RecordTable::Segment& segment, bool of_parts, int64_t now
         due.push_back(EntityKey::SkuOf(key));
         return;
       }
-      if (entry.deletion) segment.due = std::min(segment.due, entry.deletion->until_ms);
+      if (entry.deletion) segment.due_ms = std::min(segment.due_ms, entry.deletion->until_ms);
     }
   });
   LeaveDistinct(due);

@@ -113,9 +113,9 @@ bool BookLoader::LoadLimits(std::string_view in) {
       return false;
     }
     book_.most_limits = std::max(book_.most_limits, entries.size());
-    int64_t& due = record.segment().due;
+    int64_t& due_ms = record.segment().due_ms;
     for (const LimitEntry& entry : entries) {
-      if (entry.deletion) due = std::min(due, entry.deletion->until_ms);
+      if (entry.deletion) due_ms = std::min(due_ms, entry.deletion->until_ms);
     }
     if (entries.size() > SkuParts::kManyLimits) large.push_back(EntityKey::SkuOf(record.key()));
     return true;
@@ -146,19 +146,19 @@ bool BookLoader::LoadUsers(std::string_view in) {
   return InsertRecords(in, book_.users, [&](const RecordTable::Record& record) {
     if (book_.FindLarge(record.key()) != nullptr) return false;
     size_t lines = 0;
-    int64_t due = record.segment().due;
+    int64_t due_ms = record.segment().due_ms;
     PurchaseReader reader(record.payload());
     for (; reader.Next(); ++lines) {
       // Limits that are loaded later may make the retention longer (Retention::DueOf).
-      const int64_t line_due = reader.line().is_held() ? INT64_MIN : reader.line().ts_ms;
-      due = std::min(due, line_due);
+      const int64_t line_due_ms = reader.line().is_held() ? INT64_MIN : reader.line().ts_ms;
+      due_ms = std::min(due_ms, line_due_ms);
       if (!book_.UseLoaded(reader.line().sku) || !book_.UseLoaded(reader.line().action))
         return false;
     }
     if (reader.malformed() || lines == 0) return false;
-    book_.any_holds |= due == INT64_MIN;
+    book_.any_holds |= due_ms == INT64_MIN;
     book_.purchase_count += lines;
-    record.segment().due = due;
+    record.segment().due_ms = due_ms;
     if (reader.rest().empty()) return true;
     if (!DecodePurchases(record.payload(), with_returns)) return false;
     return std::all_of(with_returns.returns.begin(), with_returns.returns.end(),

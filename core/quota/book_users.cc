@@ -57,8 +57,8 @@ void BookUsers::Store(OpenUser& user) {
   EncodePurchases(user.purchases, block);
   const uint64_t hash = book_.users.Hash(key);
   const RecordTable::Record record = book_.Put(book_.users, user.record, key, hash, block);
-  int64_t& due = record.segment().due;
-  for (const PurchaseLine& line : lines) due = std::min(due, book_.retention.DueOf(line));
+  int64_t& due_ms = record.segment().due_ms;
+  for (const PurchaseLine& line : lines) due_ms = std::min(due_ms, book_.retention.DueOf(line));
 }
 
 OpenUser BookUsers::OpenOrder(const QuotaId& user, const QuotaId& order, int64_t now_ms) const {
@@ -142,20 +142,20 @@ void BookUsers::SettleRetention(int64_t old_length_ms, int64_t now_ms) {
   // A hold is due at an instant that the retention does not move.
   uint64_t position = 0;
   while (RecordTable::Segment* segment = book_.users.NextSegment(position)) {
-    if (segment->due == RecordTable::Segment::kNothingDue) continue;
-    segment->due = SaturatingSub(segment->due, growth_ms);
+    if (segment->due_ms == RecordTable::Segment::kNothingDue) continue;
+    segment->due_ms = SaturatingSub(segment->due_ms, growth_ms);
   }
 }
 
 void BookUsers::Sweep(RecordTable::Segment& segment, int64_t now_ms, QuotaExpired* expired) {
   const Retention::Moment at = book_.retention.At(now_ms);
   std::vector<std::string> users;  // keys
-  segment.due = RecordTable::Segment::kNothingDue;
+  segment.due_ms = RecordTable::Segment::kNothingDue;
   book_.users.ForEach(segment, [&](const RecordTable::Record& record) {
     bool some_gone = false;
     for (PurchaseReader reader(record.payload()); reader.Next();) {
       if (book_.retention.Keeps(reader.line(), at)) {
-        segment.due = std::min(segment.due, book_.retention.DueOf(reader.line()));
+        segment.due_ms = std::min(segment.due_ms, book_.retention.DueOf(reader.line()));
       } else {
         some_gone = true;
       }

@@ -63,7 +63,7 @@ void LargeExpiry::Settle(std::string_view key, LargeUser& user) {
   for (const auto& [earliest_ms, number] : all) {
     DropFromChunk(key, user, number, {RecordingOrder::kNever, RecordingOrder::kNever});
   }
-  user.gone_through = book_.retention.gone().back().recorded_ms;
+  user.gone_through_ms = book_.retention.gone().back().recorded_ms;
 }
 
 void LargeExpiry::Pack(std::string_view large_key) {
@@ -88,7 +88,7 @@ void LargeExpiry::Pack(std::string_view large_key) {
   book_.purchase_count += lines;
   const uint64_t hash = book_.users.Hash(key);
   const RecordTable::Record record = book_.Put(book_.users, {}, key, hash, block);
-  record.segment().due = std::min(record.segment().due, due_ms);
+  record.segment().due_ms = std::min(record.segment().due_ms, due_ms);
 }
 
 bool LargeExpiry::Expire(std::string_view key, LargeUser& user, int64_t now_ms) {

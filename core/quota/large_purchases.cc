@@ -30,7 +30,7 @@ void LargePurchases::Make(OpenUser& open) {
   const std::string_view key = open.key.view();
   LargeUser& user = book_.OpenLarge().Add(key);
   if (!book_.retention.gone().empty())
-    user.gone_through = book_.retention.gone().back().recorded_ms;
+    user.gone_through_ms = book_.retention.gone().back().recorded_ms;
   std::vector<OpenChunk> chunks = CutIntoChunks(open.purchases.lines);
   store_.Put(key, user, chunks);
   store_.AddMarks(key, user, open.purchases.returns);

@@ -13,7 +13,7 @@ namespace tally {
 
 bool LargeStore::IsUnsettled(const LargeUser& user) const {
   return !book_.retention.gone().empty() &&
-         book_.retention.gone().back().recorded_ms > user.gone_through;
+         book_.retention.gone().back().recorded_ms > user.gone_through_ms;
 }
 
 void LargeStore::Index(std::string_view key, LargeUser& user) const {

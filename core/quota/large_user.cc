@@ -193,7 +193,7 @@ std::unique_ptr<LargeUsers> LargeUsers::Clone(uint64_t seed) const {
     same.by_hold_end = user->by_hold_end;
     same.marks = user->marks;
     same.mark_chunks = user->mark_chunks;
-    same.gone_through = user->gone_through;
+    same.gone_through_ms = user->gone_through_ms;
     copy->Account(same);
   }
   chunks.ForEach([&](const RecordTable::Record& record) {

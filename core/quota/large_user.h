@@ -84,7 +84,7 @@ struct LargeUser {
   }
 
   // Purchases that were gone at this mark of Retention, or before, are freed.
-  int64_t gone_through = RecordingOrder::kNever;
+  int64_t gone_through_ms = RecordingOrder::kNever;
 
   // The indexes are complete only if `indexed`.
   bool indexed = false;

@@ -26,12 +26,12 @@ bool ReadLimit(PackedInput& in, uint8_t head, LimitEntry& entry) {
   if (units == 0 || units > kMostUnits[unit]) return false;
   entry.limit = static_cast<int32_t>(limit);
   entry.window_ms = static_cast<int64_t>(units) * kUnitMs[unit];
-  entry.set_at_ms = WrappingAdd(kTimeBase, PackedDuration(set_at, head & 0x80));
+  entry.set_at_ms = WrappingAdd(kTimeBaseMs, PackedDuration(set_at, head & 0x80));
   return true;
 }
 
 void AppendEntry(std::string& block, const LimitEntry& entry) {
-  const PackedTime set_at(WrappingSub(entry.set_at_ms, kTimeBase));
+  const PackedTime set_at(WrappingSub(entry.set_at_ms, kTimeBaseMs));
   const uint32_t unit = entry.is_set ? UnitOf(entry.window_ms) : 0;
   uint32_t head = (entry.is_set ? 0x01 : 0) | (entry.deletion ? 0x02 : 0);
   if (entry.is_set) {
@@ -46,7 +46,7 @@ void AppendEntry(std::string& block, const LimitEntry& entry) {
     AppendPacked(block, set_at.zigzag, set_at.bytes);
   }
   if (entry.deletion) {
-    AppendSignedVarint(block, WrappingSub(entry.deletion->deleted_ms, kTimeBase));
+    AppendSignedVarint(block, WrappingSub(entry.deletion->deleted_ms, kTimeBaseMs));
     AppendSignedVarint(block, WrappingSub(entry.deletion->until_ms, entry.deletion->deleted_ms));
   }
 }
@@ -63,7 +63,7 @@ bool ReadLimitEntry(PackedInput& in, LimitEntry& entry) {
   entry.deletion.reset();
   if (entry.is_set && !ReadLimit(in, head, entry)) return false;
   if (head & 0x02) {
-    const int64_t deleted_ms = WrappingAdd(kTimeBase, ZigZagDecode(in.Varint()));
+    const int64_t deleted_ms = WrappingAdd(kTimeBaseMs, ZigZagDecode(in.Varint()));
     entry.deletion = {deleted_ms, WrappingAdd(deleted_ms, ZigZagDecode(in.Varint()))};
   }
   return !in.failed();

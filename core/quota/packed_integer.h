@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "packed integers are r
 
 // Zero point of packed times, in unix ms: 2023-11-14T22:13:20Z. The distance from it to an instant
 // of this decade takes five bytes; unix ms would take six.
-inline constexpr int64_t kTimeBase = 1'700'000'000'000;
+inline constexpr int64_t kTimeBaseMs = 1'700'000'000'000;
 
 // Returns the number of bytes that hold `value`: 1 to 8.
 constexpr uint32_t PackedBytes(uint64_t value) {

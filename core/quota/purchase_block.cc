@@ -95,7 +95,7 @@ void AppendReturn(std::string& block, const ReturnMark& mark, size_t index, int6
 
 PurchaseReader::PurchaseReader(std::string_view block) : in_(block) {
   orders_left_ = in_.Varint();
-  line_.ts_ms = kTimeBase;
+  line_.ts_ms = kTimeBaseMs;
 }
 
 void PurchaseReader::ReadRecordedOrText() {
@@ -142,7 +142,7 @@ void EncodePurchases(const UserPurchases& user, std::string& block) {
   block.clear();
   AppendVarint(block, orders.size());
   int64_t number = 0;
-  int64_t ts_ms = kTimeBase;
+  int64_t ts_ms = kTimeBaseMs;
   for (const auto order : orders) {
     AppendOrderHead(block, order.front(), OrderDifference(order.front().order, number), ts_ms);
     ts_ms = order.front().ts_ms;

@@ -42,7 +42,7 @@ std::vector<QuantitySums::Entry> QuantitySums::Unpack(const Leaf& leaf) {
       entry.key.sku.value = WrappingAdd(entry.key.sku.value, ZigZagDecode(in.Varint()));
       entry.key.sku.is_text = flags & kTextSku;
       entry.key.action = BookId(ZigZagDecode(in.Varint()), flags & kTextAction);
-      entry.key.ts_ms = WrappingAdd(kTimeBase, ZigZagDecode(in.Varint()));
+      entry.key.ts_ms = WrappingAdd(kTimeBaseMs, ZigZagDecode(in.Varint()));
     } else {
       entry.key.ts_ms = WrappingAdd(entry.key.ts_ms, static_cast<int64_t>(in.Varint()));
     }
@@ -68,7 +68,7 @@ QuantitySums::Leaf QuantitySums::Pack(const Entry* begin, const Entry* end) {
                                         (key.action.is_text ? kTextAction : 0)));
       AppendSignedVarint(bytes, WrappingSub(key.sku.value, previous.sku.value));
       AppendSignedVarint(bytes, key.action.value);
-      AppendSignedVarint(bytes, WrappingSub(key.ts_ms, kTimeBase));
+      AppendSignedVarint(bytes, WrappingSub(key.ts_ms, kTimeBaseMs));
     }
     previous = key;
   }

@@ -246,7 +246,7 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget, QuotaExpired* expire
       continue;
     }
     // A segment in which nothing is due costs one, however many records it holds.
-    const bool is_due = segment->due <= (sweeping_limits ? horizon_ms : widest_horizon_ms);
+    const bool is_due = segment->due_ms <= (sweeping_limits ? horizon_ms : widest_horizon_ms);
     budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
     if (!is_due) continue;
     if (sweeping_limits) {

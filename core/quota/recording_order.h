@@ -20,9 +20,9 @@ struct RecordingOrder {
   int64_t Stamp(int64_t ts_ms, int64_t now_ms) {
     if (ts_ms > now_ms) latest_future_ms = std::max(latest_future_ms, ts_ms);
     const bool plain = ts_ms > latest_mark_ms && ts_ms <= now_ms;
-    const int64_t stamp = plain ? ts_ms : std::max(now_ms, SaturatingAdd(latest_mark_ms, 1));
-    latest_stamp_ms = std::max(latest_stamp_ms, stamp);
-    return stamp;
+    const int64_t stamp_ms = plain ? ts_ms : std::max(now_ms, SaturatingAdd(latest_mark_ms, 1));
+    latest_stamp_ms = std::max(latest_stamp_ms, stamp_ms);
+    return stamp_ms;
   }
 
   // A hold of a late order begins later than the order's ts_ms.

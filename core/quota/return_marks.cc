@@ -30,7 +30,7 @@ bool ReadOrder(std::string_view& in, char flags, QuotaId& order) {
 bool DecodeMarks(std::string_view block, std::vector<ReturnMark>& marks) {
   marks.clear();
   ReturnMark mark;
-  mark.ts_ms = kTimeBase;
+  mark.ts_ms = kTimeBaseMs;
   while (!block.empty()) {
     const char flags = block.front();
     block.remove_prefix(1);
@@ -59,7 +59,7 @@ std::string EncodeMarks(std::span<const ReturnMark> marks) {
     if (!is_same && mark.order.is_text()) AppendLengthPrefixed(block, mark.order.text());
     if (!is_same && !mark.order.is_text()) AppendSignedVarint(block, mark.order.number());
     AppendSignedVarint(block, mark.sku.value);
-    const int64_t base_ms = previous == nullptr ? kTimeBase : previous->ts_ms;
+    const int64_t base_ms = previous == nullptr ? kTimeBaseMs : previous->ts_ms;
     AppendSignedVarint(block, WrappingSub(mark.ts_ms, base_ms));
     previous = &mark;
   }

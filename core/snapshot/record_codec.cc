@@ -26,14 +26,14 @@ void BeginRecord(std::string& record, RecordKind kind, size_t database, std::str
 }
 
 void BeginKey(std::string& record, RecordKind kind, size_t database, std::string_view key,
-              Type type, int64_t deadline) {
+              Type type, int64_t deadline_ms) {
   BeginRecord(record, kind, database, key);
   record.push_back(static_cast<char>(type));
-  AppendSignedVarint(record, deadline);
+  AppendSignedVarint(record, deadline_ms);
 }
 
 void BeginKey(std::string& record, RecordKind kind, size_t database, const Keyspace::Entry& entry) {
-  BeginKey(record, kind, database, entry.key(), entry.type(), entry.deadline());
+  BeginKey(record, kind, database, entry.key(), entry.type(), entry.deadline_ms());
 }
 
 absl::Status MalformedRecord(const char* why) {
@@ -93,12 +93,12 @@ absl::Status DecodeManyRuns(Keyspace& keyspace, std::string_view key, std::strin
   return absl::OkStatus();
 }
 
-absl::Status DecodeRun(Engine& engine, const RecordHead& head, Type type, int64_t deadline,
+absl::Status DecodeRun(Engine& engine, const RecordHead& head, Type type, int64_t deadline_ms,
                        std::string_view run) {
   const ValueOperations& operations = OperationsOf(type);
   Keyspace& keyspace = engine.database(head.database);
   void* value = operations.create(keyspace.seed(), engine.zones());
-  keyspace.SetPointer(head.key, type, value, deadline, 0);
+  keyspace.SetPointer(head.key, type, value, deadline_ms, 0);
   return operations.load(value, run) ? absl::OkStatus() : MalformedRecord("a value");
 }
 
@@ -119,7 +119,7 @@ void BeginFirstRun(size_t database, const Keyspace::Entry& entry, std::string& r
 }
 
 void BeginFirstRun(const ValueHead& head, std::string& record) {
-  BeginKey(record, kRun, head.database, head.key, head.type, head.deadline);
+  BeginKey(record, kRun, head.database, head.key, head.type, head.deadline_ms);
 }
 
 void BeginFurtherRun(size_t database, std::string_view key, std::string& record) {
@@ -179,23 +179,23 @@ absl::Status DecodeRecord(std::string_view record, Engine& engine) {
   }
   const Type type = static_cast<Type>(record.front());
   record.remove_prefix(1);
-  int64_t deadline = 0;
-  if (!ReadSignedVarint(record, deadline)) return MalformedRecord("its deadline");
+  int64_t deadline_ms = 0;
+  if (!ReadSignedVarint(record, deadline_ms)) return MalformedRecord("its deadline");
   switch (head.kind) {
     case kInteger: {
       int64_t value = 0;
       if (!ReadSignedVarint(record, value)) return MalformedRecord("its number");
-      keyspace.SetInteger(head.key, value, deadline, 0);
+      keyspace.SetInteger(head.key, value, deadline_ms, 0);
       return absl::OkStatus();
     }
     case kBytes:
       if (const auto is_packed = OperationsOf(type).is_packed; !is_packed || !is_packed(record)) {
         return MalformedRecord("a packed value");
       }
-      keyspace.SetPacked(head.key, type, record, deadline, 0);
+      keyspace.SetPacked(head.key, type, record, deadline_ms, 0);
       return absl::OkStatus();
     case kRun:
-      return DecodeRun(engine, head, type, deadline, record);
+      return DecodeRun(engine, head, type, deadline_ms, record);
     default:
       return MalformedRecord("its kind");
   }

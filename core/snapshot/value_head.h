@@ -13,7 +13,7 @@ struct ValueHead {
   size_t database = 0;
   std::string key;
   Type type = Type::kString;
-  int64_t deadline = kNoDeadline;
+  int64_t deadline_ms = kNoDeadline;
   size_t size = 0;  // bytes of a string; elements of another value
 };
 

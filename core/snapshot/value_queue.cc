@@ -49,7 +49,7 @@ ValueQueue::~ValueQueue() {
 
 void ValueQueue::Add(size_t database, const Keyspace::Entry& entry) {
   pending_.push_back(
-      {{database, std::string(entry.key()), entry.type(), entry.deadline(), SizeOf(entry)},
+      {{database, std::string(entry.key()), entry.type(), entry.deadline_ms(), SizeOf(entry)},
        entry.pointer()});
   by_value_.emplace(entry.pointer(), std::prev(pending_.end()));
 }

@@ -19,28 +19,28 @@ class DueSegments {
 
   // A position in the order; a default-constructed one is before all segments.
   struct Position {
-    int64_t due = INT64_MIN;
+    int64_t due_ms = INT64_MIN;
     Segment* segment = nullptr;
   };
 
   // Sets when the segment is due; kNothingDue takes it out. O(log segments).
-  void Schedule(Segment& segment, int64_t due);
-  // Makes the segment due at `deadline` unless it is due earlier. O(1) if it is.
-  void Note(Segment& segment, int64_t deadline) {
-    if (deadline < segment.due) Schedule(segment, deadline);
+  void Schedule(Segment& segment, int64_t due_ms);
+  // Makes the segment due at `deadline_ms` unless it is due earlier. O(1) if it is.
+  void Note(Segment& segment, int64_t deadline_ms) {
+    if (deadline_ms < segment.due_ms) Schedule(segment, deadline_ms);
   }
-  // Adds a new segment that already has its `due`, because another one was split.
+  // Adds a new segment that already has its `due_ms`, because another one was split.
   void Add(Segment& segment);
 
-  // The segment that has been due longest; null if none is due at `now`. O(1).
-  Segment* First(int64_t now) const {
-    return segments_.empty() || segments_.begin()->first > now ? nullptr
-                                                               : segments_.begin()->second;
+  // The segment that has been due longest; null if none is due at `now_ms`. O(1).
+  Segment* First(int64_t now_ms) const {
+    return segments_.empty() || segments_.begin()->first > now_ms ? nullptr
+                                                                  : segments_.begin()->second;
   }
   // For how many ms the first segment has been due; 0 if none is. O(1).
-  int64_t LagMs(int64_t now) const {
-    const Segment* first = First(now);
-    return first == nullptr ? 0 : now - first->due;
+  int64_t LagMs(int64_t now_ms) const {
+    const Segment* first = First(now_ms);
+    return first == nullptr ? 0 : now_ms - first->due_ms;
   }
   // Returns the segment after `position` and moves `position` to it; null at the end. O(log
   // segments).

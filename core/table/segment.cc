@@ -240,7 +240,7 @@ std::unique_ptr<RecordSegment> RecordSegment::SplitUpperHalf() {
   for (uint32_t offset : low->offsets_) offsets_.insert(offset);
   low->offsets_.clear();
 
-  high->due = due;
+  high->due_ms = due_ms;
   high->epoch = epoch;
   if (marks_ != nullptr) high->marks_ = std::make_unique<Marks>(*marks_);
   return high;

@@ -1,5 +1,5 @@
 // A segment of a RecordTable: one range of the hash space. It is one byte buffer that holds its
-// records back to back, and an absl::flat_hash_set of 32-bit offsets into it. `due`, `epoch` and
+// records back to back, and an absl::flat_hash_set of 32-bit offsets into it. `due_ms`, `epoch` and
 // the marks are notes that the table's owner keeps on it. Not thread-safe. A Record is valid until
 // its segment changes.
 #pragma once
@@ -53,7 +53,7 @@ class RecordSegment {
 
   // A lower bound of the instants at which something in here falls due, for example the earliest
   // deadline. The owner sets it.
-  int64_t due = kNothingDue;
+  int64_t due_ms = kNothingDue;
   // The owner's mark, for example the number of the snapshot that has saved this segment.
   uint64_t epoch = 0;
 

@@ -24,26 +24,26 @@ int64_t OffsetSeconds(int64_t at_s, const absl::TimeZone& zone) {
   return zone.At(absl::FromUnixSeconds(at_s)).offset;
 }
 
-// The first second in (low, high] that has the offset of `high`; `low` has another offset.
-int64_t ChangeBetween(int64_t low, int64_t high, const absl::TimeZone& zone) {
-  const int64_t offset = OffsetSeconds(high, zone);
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    (OffsetSeconds(middle, zone) == offset ? high : low) = middle;
+// The first second in (low, high] that has the offset of `high_s`; `low_s` has another offset.
+int64_t ChangeBetween(int64_t low_s, int64_t high_s, const absl::TimeZone& zone) {
+  const int64_t offset = OffsetSeconds(high_s, zone);
+  while (high_s - low_s > 1) {
+    const int64_t middle_s = low_s + (high_s - low_s) / 2;
+    (OffsetSeconds(middle_s, zone) == offset ? high_s : low_s) = middle_s;
   }
-  return high;
+  return high_s;
 }
 
 Period ClockPeriod(int64_t at_ms, int64_t length_s, const absl::TimeZone& zone) {
   const int64_t at_s = at_ms / 1000;
   const int64_t offset = OffsetSeconds(at_s, zone);
-  int64_t into = (at_s + offset) % length_s;
-  if (into < 0) into += length_s;
-  int64_t start = at_s - into;
-  int64_t end = start + length_s;
-  if (OffsetSeconds(start, zone) != offset) start = ChangeBetween(start, at_s, zone);
-  if (OffsetSeconds(end - 1, zone) != offset) end = ChangeBetween(at_s, end - 1, zone);
-  return {start * 1000, end * 1000};
+  int64_t into_s = (at_s + offset) % length_s;
+  if (into_s < 0) into_s += length_s;
+  int64_t start_s = at_s - into_s;
+  int64_t end_s = start_s + length_s;
+  if (OffsetSeconds(start_s, zone) != offset) start_s = ChangeBetween(start_s, at_s, zone);
+  if (OffsetSeconds(end_s - 1, zone) != offset) end_s = ChangeBetween(at_s, end_s - 1, zone);
+  return {start_s * 1000, end_s * 1000};
 }
 
 // The day of a month on which it starts: the last one of a month that is too short.

@@ -42,19 +42,19 @@ std::optional<int64_t> FractionMs(std::string_view text) {
   return ms;
 }
 
-bool WithinMax(int64_t count, int64_t unit_ms, int64_t max, int64_t& ms) {
-  if (count > max / unit_ms) return false;
+bool WithinMax(int64_t count, int64_t unit_ms, int64_t max_ms, int64_t& ms) {
+  if (count > max_ms / unit_ms) return false;
   ms = count * unit_ms;
   return true;
 }
 
-bool SecondsToMs(int64_t seconds, std::string_view fraction, int64_t max, int64_t& ms) {
+bool SecondsToMs(int64_t seconds, std::string_view fraction, int64_t max_ms, int64_t& ms) {
   int64_t whole = 0;
-  if (!WithinMax(seconds, 1000, max, whole)) return false;
+  if (!WithinMax(seconds, 1000, max_ms, whole)) return false;
   int64_t part = 0;
   if (!fraction.empty()) {
     const std::optional<int64_t> read = FractionMs(fraction);
-    if (!read || whole > max - *read) return false;
+    if (!read || whole > max_ms - *read) return false;
     part = *read;
   }
   ms = whole + part;

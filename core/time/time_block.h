@@ -1,7 +1,7 @@
 // A block of a TimeLog: the delta-coded pairs (instant, number of events) of a part of the log.
 //
 // A pair is varint(delta << 1 | repeated) and, if repeated, varint(count). The delta is the
-// distance to the pair before. The first remaining pair's delta has no meaning: first() is its
+// distance to the pair before. The first remaining pair's delta has no meaning: first_ms() is its
 // instant.
 #pragma once
 
@@ -24,15 +24,15 @@ class TimeBlock {
   static constexpr size_t kMaxPairBytes = 2 * kMaxVarintBytes;
 
   struct Pair {
-    int64_t at;
+    int64_t at_ms;
     uint64_t count;
   };
 
   // Encoded pairs, as AppendTo writes them, and what they say.
   struct Encoded {
     std::string_view bytes;
-    int64_t first = 0;
-    int64_t last = 0;
+    int64_t first_ms = 0;
+    int64_t last_ms = 0;
     size_t last_pair = 0;  // where the last pair begins in `bytes`
     uint64_t count = 0;    // events
     uint64_t pairs = 0;
@@ -40,9 +40,9 @@ class TimeBlock {
 
   class PairReader;
 
-  // first() and last() are valid if the block is not empty.
-  int64_t first() const { return first_; }
-  int64_t last() const { return last_; }
+  // first_ms() and last_ms() are valid if the block is not empty.
+  int64_t first_ms() const { return first_ms_; }
+  int64_t last_ms() const { return last_ms_; }
   // The number of events, and of the pairs that hold them. O(1).
   uint64_t count() const { return count_; }
   uint32_t pairs() const { return pairs_; }
@@ -52,14 +52,14 @@ class TimeBlock {
   // Whether a pair of any length may be appended.
   bool has_room() const { return bytes_.size() + kMaxPairBytes <= kMaxBytes; }
 
-  // Appends a pair; `at` is after last(), or equal to it, and has_room().
-  void Append(int64_t at, uint64_t count);
+  // Appends a pair; `at_ms` is after last_ms(), or equal to it, and has_room().
+  void Append(int64_t at_ms, uint64_t count);
   // Adds events to the last pair, which exists. Returns false and changes nothing if the block may
   // have no room for the longer pair.
   [[nodiscard]] bool AddToLast(uint64_t count);
-  // Drops the pairs at or before `at`, which is in [first(), last()), and returns how many events
-  // they had. O(pairs dropped).
-  uint64_t DropThrough(int64_t at);
+  // Drops the pairs at or before `at_ms`, which is in [first_ms(), last_ms()), and returns how many
+  // events they had. O(pairs dropped).
+  uint64_t DropThrough(int64_t at_ms);
   // Replaces the content.
   void Assign(const Encoded& encoded);
 
@@ -70,9 +70,9 @@ class TimeBlock {
   // At most this many bytes are needed for the pairs.
   static size_t EncodedBytes(const std::vector<Pair>& pairs);
 
-  // Appends the pairs to `out`, with the distance from `before` as the first one's delta. The block
-  // must not be empty.
-  void AppendTo(std::string& out, int64_t before) const;
+  // Appends the pairs to `out`, with the distance from `before_ms` as the first one's delta. The
+  // block must not be empty.
+  void AppendTo(std::string& out, int64_t before_ms) const;
 
   // Removes all pairs but keeps the memory.
   void Clear();
@@ -84,8 +84,8 @@ class TimeBlock {
   size_t HeapBytesUsed() const;
 
  private:
-  int64_t first_ = 0;
-  int64_t last_ = 0;
+  int64_t first_ms_ = 0;
+  int64_t last_ms_ = 0;
   uint64_t count_ = 0;
   // The offsets in `bytes_` of the first remaining pair and of the last pair.
   uint16_t begin_ = 0;
@@ -101,18 +101,18 @@ class TimeBlock::PairReader {
   explicit PairReader(const TimeBlock& block)
       : all_(block.bytes_), rest_(all_.substr(block.begin_)) {
     Read();
-    pair_.at = block.first_;
+    pair_.at_ms = block.first_ms_;
   }
 
   bool done() const { return done_; }
-  int64_t at() const { return pair_.at; }
+  int64_t at_ms() const { return pair_.at_ms; }
   uint64_t count() const { return pair_.count; }
   // The offset of the current pair in the block's bytes.
   uint16_t offset() const { return offset_; }
 
   void Next() {
     Read();
-    if (!done_) pair_.at += static_cast<int64_t>(delta_);
+    if (!done_) pair_.at_ms += static_cast<int64_t>(delta_);
   }
 
  private:

@@ -16,11 +16,11 @@ namespace {
 constexpr int kDigitBits = 11;
 
 // One pass of a radix sort, by the digit of (at - first) that begins at this bit.
-void SortByDigit(const std::vector<TimeBlock::Pair>& from, int64_t first, int bit,
+void SortByDigit(const std::vector<TimeBlock::Pair>& from, int64_t first_ms, int bit,
                  std::vector<TimeBlock::Pair>& into) {
   std::array<uint32_t, (size_t{1} << kDigitBits) + 1> begins{};
   const auto digit = [&](const TimeBlock::Pair& pair) {
-    return static_cast<size_t>(pair.at - first) >> bit & (begins.size() - 2);
+    return static_cast<size_t>(pair.at_ms - first_ms) >> bit & (begins.size() - 2);
   };
   for (const TimeBlock::Pair& pair : from) ++begins[digit(pair) + 1];
   for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
@@ -32,15 +32,15 @@ void SortByDigit(const std::vector<TimeBlock::Pair>& from, int64_t first, int bi
 void Sort(std::vector<TimeBlock::Pair>& pairs) {
   constexpr size_t kMany = 4'000;
   const auto before = [](const TimeBlock::Pair& a, const TimeBlock::Pair& b) {
-    return a.at < b.at;
+    return a.at_ms < b.at_ms;
   };
   if (pairs.size() < kMany) return std::sort(pairs.begin(), pairs.end(), before);
   const auto [first, last] = std::minmax_element(pairs.begin(), pairs.end(), before);
-  const int64_t begin = first->at;
-  const auto span = static_cast<uint64_t>(last->at - begin);
+  const int64_t begin_ms = first->at_ms;
+  const auto span = static_cast<uint64_t>(last->at_ms - begin_ms);
   std::vector<TimeBlock::Pair> sorted(pairs.size());
   for (int bit = 0; bit < 64 && span >> bit != 0; bit += kDigitBits) {
-    SortByDigit(pairs, begin, bit, sorted);
+    SortByDigit(pairs, begin_ms, bit, sorted);
     pairs.swap(sorted);
   }
 }
@@ -50,7 +50,7 @@ void SortAndJoin(std::vector<TimeBlock::Pair>& pairs) {
   Sort(pairs);
   size_t joined = 0;
   for (size_t i = 1; i < pairs.size(); ++i) {
-    if (pairs[i].at != pairs[joined].at) {
+    if (pairs[i].at_ms != pairs[joined].at_ms) {
       pairs[++joined] = pairs[i];
     } else if (__builtin_add_overflow(pairs[joined].count, pairs[i].count, &pairs[joined].count)) {
       pairs[joined].count = TimeLog::kMaxSize;
@@ -61,27 +61,28 @@ void SortAndJoin(std::vector<TimeBlock::Pair>& pairs) {
 
 }  // namespace
 
-size_t TimeLog::FirstBlockAfter(int64_t after) const {
+size_t TimeLog::FirstBlockAfter(int64_t after_ms) const {
   const auto first = blocks_.begin() + static_cast<std::ptrdiff_t>(head_);
-  const auto found = std::partition_point(
-      first, blocks_.end(), [after](const TimeBlock& block) { return block.last() <= after; });
+  const auto found = std::partition_point(first, blocks_.end(), [after_ms](const TimeBlock& block) {
+    return block.last_ms() <= after_ms;
+  });
   return static_cast<size_t>(found - blocks_.begin());
 }
 
-void TimeLog::Add(int64_t at, uint64_t count) {
+void TimeLog::Add(int64_t at_ms, uint64_t count) {
   count = std::min(count, kMaxSize - size_);
   if (count == 0) return;
-  if (!empty() && at < newest()) {
-    InsertLate(at, count);
+  if (!empty() && at_ms < newest_ms()) {
+    InsertLate(at_ms, count);
     size_ += count;
     return;
   }
-  if (!empty() && at == newest() && blocks_.back().AddToLast(count)) {
+  if (!empty() && at_ms == newest_ms() && blocks_.back().AddToLast(count)) {
     size_ += count;
     return;
   }
   TimeBlock& block = !empty() && blocks_.back().has_room() ? blocks_.back() : BeginBlock();
-  block.Append(at, count);
+  block.Append(at_ms, count);
   size_ += count;
 }
 
@@ -103,16 +104,16 @@ void TimeLog::Clear() {
   size_ = 0;
 }
 
-void TimeLog::InsertLate(int64_t at, uint64_t count) {
-  const size_t index = FirstBlockAfter(at);
+void TimeLog::InsertLate(int64_t at_ms, uint64_t count) {
+  const size_t index = FirstBlockAfter(at_ms);
   std::vector<TimeBlock::Pair> pairs = blocks_[index].Pairs();
   const auto place =
-      std::lower_bound(pairs.begin(), pairs.end(), at,
-                       [](const TimeBlock::Pair& pair, int64_t t) { return pair.at < t; });
-  if (place->at == at) {
+      std::lower_bound(pairs.begin(), pairs.end(), at_ms,
+                       [](const TimeBlock::Pair& pair, int64_t t) { return pair.at_ms < t; });
+  if (place->at_ms == at_ms) {
     place->count += count;
   } else {
-    pairs.insert(place, {at, count});
+    pairs.insert(place, {at_ms, count});
   }
   Rewrite(index, pairs);
 }
@@ -140,13 +141,13 @@ void TimeLog::DropFrontBlock() {
   }
 }
 
-void TimeLog::DropThrough(int64_t at) {
-  while (!empty() && blocks_[head_].last() <= at) DropFrontBlock();
-  if (empty() || blocks_[head_].first() > at) return;
-  size_ -= blocks_[head_].DropThrough(at);
+void TimeLog::DropThrough(int64_t at_ms) {
+  while (!empty() && blocks_[head_].last_ms() <= at_ms) DropFrontBlock();
+  if (empty() || blocks_[head_].first_ms() > at_ms) return;
+  size_ -= blocks_[head_].DropThrough(at_ms);
 }
 
-uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
+uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after_ms) {
   uint64_t left = count;
   // The blocks that have become empty are next to each other, and are erased together.
   size_t empty_begin = 0;
@@ -160,10 +161,10 @@ uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
   size_t index = blocks_.size();
   while (left > 0 && index > head_) {
     --index;
-    if (blocks_[index].first() > not_after) continue;
+    if (blocks_[index].first_ms() > not_after_ms) continue;
     std::vector<TimeBlock::Pair> pairs = blocks_[index].Pairs();
     for (auto pair = pairs.rbegin(); pair != pairs.rend() && left > 0; ++pair) {
-      if (pair->at > not_after) continue;
+      if (pair->at_ms > not_after_ms) continue;
       const uint64_t taken = std::min(left, pair->count);
       pair->count -= taken;
       left -= taken;
@@ -182,12 +183,13 @@ uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
   return count - left;
 }
 
-void TimeLog::RemoveAt(uint64_t count, int64_t at) {
-  const size_t index = FirstBlockAfter(at - 1);
-  if (index == blocks_.size() || blocks_[index].first() > at) return;
+void TimeLog::RemoveAt(uint64_t count, int64_t at_ms) {
+  const size_t index = FirstBlockAfter(at_ms - 1);
+  if (index == blocks_.size() || blocks_[index].first_ms() > at_ms) return;
   std::vector<TimeBlock::Pair> pairs = blocks_[index].Pairs();
-  const auto pair = std::find_if(pairs.begin(), pairs.end(),
-                                 [at](const TimeBlock::Pair& one) { return one.at == at; });
+  const auto pair = std::find_if(pairs.begin(), pairs.end(), [at_ms](const TimeBlock::Pair& one) {
+    return one.at_ms == at_ms;
+  });
   if (pair == pairs.end()) return;
   const uint64_t taken = std::min(count, pair->count);
   pair->count -= taken;
@@ -206,20 +208,20 @@ std::vector<TimeBlock::Pair> TimeLog::RemoveEach(std::vector<TimeBlock::Pair> pa
   if (!AreMany(pairs.size())) {
     for (const TimeBlock::Pair& pair : pairs) {
       const uint64_t before = size_;
-      RemoveAt(pair.count, pair.at);
-      if (size_ < before) removed.push_back({pair.at, before - size_});
+      RemoveAt(pair.count, pair.at_ms);
+      if (size_ < before) removed.push_back({pair.at_ms, before - size_});
     }
     return removed;
   }
   TimeLog left;
   auto next = pairs.begin();
-  ForEachAfter(-1, [&](int64_t at, uint64_t count) {
-    while (next != pairs.end() && next->at < at) ++next;
-    if (next != pairs.end() && next->at == at && next->count > 0) {
-      removed.push_back({at, std::min(count, next->count)});
+  ForEachAfter(-1, [&](int64_t at_ms, uint64_t count) {
+    while (next != pairs.end() && next->at_ms < at_ms) ++next;
+    if (next != pairs.end() && next->at_ms == at_ms && next->count > 0) {
+      removed.push_back({at_ms, std::min(count, next->count)});
       count -= removed.back().count;
     }
-    left.Add(at, count);
+    left.Add(at_ms, count);
   });
   *this = std::move(left);
   return removed;
@@ -227,40 +229,40 @@ std::vector<TimeBlock::Pair> TimeLog::RemoveEach(std::vector<TimeBlock::Pair> pa
 
 void TimeLog::AddEach(const std::vector<TimeBlock::Pair>& pairs) {
   if (!AreMany(pairs.size())) {
-    for (const auto& [at, count] : pairs) Add(at, count);
+    for (const auto& [at_ms, count] : pairs) Add(at_ms, count);
     return;
   }
   TimeLog all;
   auto next = pairs.begin();
-  ForEachAfter(-1, [&](int64_t at, uint64_t count) {
-    for (; next != pairs.end() && next->at < at; ++next) all.Add(next->at, next->count);
-    all.Add(at, count);
+  ForEachAfter(-1, [&](int64_t at_ms, uint64_t count) {
+    for (; next != pairs.end() && next->at_ms < at_ms; ++next) all.Add(next->at_ms, next->count);
+    all.Add(at_ms, count);
   });
-  for (; next != pairs.end(); ++next) all.Add(next->at, next->count);
+  for (; next != pairs.end(); ++next) all.Add(next->at_ms, next->count);
   *this = std::move(all);
 }
 
-uint64_t TimeLog::CountAfter(int64_t after) const {
-  if (empty() || newest() <= after) return 0;
-  if (oldest() > after) return size_;
-  const size_t index = FirstBlockAfter(after);
+uint64_t TimeLog::CountAfter(int64_t after_ms) const {
+  if (empty() || newest_ms() <= after_ms) return 0;
+  if (oldest_ms() > after_ms) return size_;
+  const size_t index = FirstBlockAfter(after_ms);
   uint64_t before = 0;
   for (size_t i = head_; i < index; ++i) before += blocks_[i].count();
-  for (TimeBlock::PairReader pair(blocks_[index]); pair.at() <= after; pair.Next())
+  for (TimeBlock::PairReader pair(blocks_[index]); pair.at_ms() <= after_ms; pair.Next())
     before += pair.count();
   return size_ - before;
 }
 
-int64_t TimeLog::NthAfter(int64_t after, uint64_t rank) const {
-  for (size_t i = FirstBlockAfter(after); i < blocks_.size(); ++i) {
+int64_t TimeLog::NthAfter(int64_t after_ms, uint64_t rank) const {
+  for (size_t i = FirstBlockAfter(after_ms); i < blocks_.size(); ++i) {
     const TimeBlock& block = blocks_[i];
-    if (block.first() > after && block.count() < rank) {
+    if (block.first_ms() > after_ms && block.count() < rank) {
       rank -= block.count();
       continue;
     }
     for (TimeBlock::PairReader pair(block); !pair.done(); pair.Next()) {
-      if (pair.at() <= after) continue;
-      if (pair.count() >= rank) return pair.at();
+      if (pair.at_ms() <= after_ms) continue;
+      if (pair.count() >= rank) return pair.at_ms();
       rank -= pair.count();
     }
   }
@@ -295,11 +297,11 @@ uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) cons
   }
   AppendVarint(out, pairs);
   // The first block's first delta is the distance from 0.
-  int64_t last = 0;
+  int64_t last_ms = 0;
   for (; index < end; ++index) {
     if (blocks_[index].pairs() == 0) continue;
-    blocks_[index].AppendTo(out, last);
-    last = blocks_[index].last();
+    blocks_[index].AppendTo(out, last_ms);
+    last_ms = blocks_[index].last_ms();
   }
   return index < blocks_.size() ? index + 1 : 0;
 }
@@ -307,7 +309,7 @@ uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) cons
 bool TimeLog::LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at) {
   const char* const begin = in.data();
   const uint64_t pairs_before = pairs;
-  int64_t first = 0;
+  int64_t first_ms = 0;
   uint64_t sum = 0;
   const char* last_pair = begin;
   while (pairs > 0 && static_cast<size_t>(in.data() - begin) + TimeBlock::kMaxPairBytes <=
@@ -320,20 +322,20 @@ bool TimeLog::LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at) {
     if (__builtin_add_overflow(at, head >> 1, &at) || at > kMaxInstantMs) return false;
     if (__builtin_add_overflow(sum, count, &sum) || sum > kMaxSize - size_) return false;
     --pairs;
-    const auto instant = static_cast<int64_t>(at);
+    const auto instant_ms = static_cast<int64_t>(at);
     if (pair == begin) {
-      if (!empty() && instant <= newest()) {
-        Add(instant, count);
+      if (!empty() && instant_ms <= newest_ms()) {
+        Add(instant_ms, count);
         return true;
       }
-      first = instant;
+      first_ms = instant_ms;
     }
     last_pair = pair;
   }
   TimeBlock::Encoded encoded;
   encoded.bytes = {begin, static_cast<size_t>(in.data() - begin)};
-  encoded.first = first;
-  encoded.last = static_cast<int64_t>(at);
+  encoded.first_ms = first_ms;
+  encoded.last_ms = static_cast<int64_t>(at);
   encoded.last_pair = static_cast<size_t>(last_pair - begin);
   encoded.count = sum;
   encoded.pairs = pairs_before - pairs;

@@ -28,24 +28,24 @@ class TimeLog {
   uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   // The log must not be empty. O(1).
-  int64_t oldest() const { return blocks_[head_].first(); }
-  int64_t newest() const { return blocks_.back().last(); }
+  int64_t oldest_ms() const { return blocks_[head_].first_ms(); }
+  int64_t newest_ms() const { return blocks_.back().last_ms(); }
 
-  // Adds `count` events at the instant `at`, in [0, kMaxInstantMs]; events beyond kMaxSize are
+  // Adds `count` events at the instant `at_ms`, in [0, kMaxInstantMs]; events beyond kMaxSize are
   // ignored. Amortised O(1) at the back, otherwise O(log blocks + block), or O(blocks) when a block
   // has to be split.
-  void Add(int64_t at, uint64_t count);
+  void Add(int64_t at_ms, uint64_t count);
 
-  // Forgets the events at or before `at`. Amortised O(1) an event.
-  void DropThrough(int64_t at);
+  // Forgets the events at or before `at_ms`. Amortised O(1) an event.
+  void DropThrough(int64_t at_ms);
 
-  // Removes the `count` newest of the events at or before `not_after`; returns how many it removed,
-  // fewer if there were fewer. O(block) for each block that it changes.
-  uint64_t RemoveNewest(uint64_t count, int64_t not_after = kEndOfTime);
+  // Removes the `count` newest of the events at or before `not_after_ms`; returns how many it
+  // removed, fewer if there were fewer. O(block) for each block that it changes.
+  uint64_t RemoveNewest(uint64_t count, int64_t not_after_ms = kEndOfTime);
 
-  // Removes at most `count` of the events at the instant `at`. O(log blocks + block), or O(blocks)
-  // if a block becomes empty.
-  void RemoveAt(uint64_t count, int64_t at);
+  // Removes at most `count` of the events at the instant `at_ms`. O(log blocks + block), or
+  // O(blocks) if a block becomes empty.
+  void RemoveAt(uint64_t count, int64_t at_ms);
 
   // For each pair, removes at most its count of the events at its instant; the pairs may be in any
   // order. Returns what it has removed, each instant once, ascending. One pass over the log if they
@@ -54,27 +54,27 @@ class TimeLog {
   // Adds the pairs, which ascend. One pass over the log if they are many.
   void AddEach(const std::vector<TimeBlock::Pair>& pairs);
 
-  // Makes the events after `at` events of `at`. O(block) for each block that it changes.
-  void SetBackTo(int64_t at) {
-    const uint64_t count = CountAfter(at);
+  // Makes the events after `at_ms` events of `at_ms`. O(block) for each block that it changes.
+  void SetBackTo(int64_t at_ms) {
+    const uint64_t count = CountAfter(at_ms);
     RemoveNewest(count);
-    Add(at, count);
+    Add(at_ms, count);
   }
 
-  // The number of events after `after`. O(blocks up to `after` + block); O(1) if all events are
-  // after it, or none.
-  uint64_t CountAfter(int64_t after) const;
+  // The number of events after `after_ms`. O(blocks up to `after_ms` + block); O(1) if all events
+  // are after it, or none.
+  uint64_t CountAfter(int64_t after_ms) const;
 
-  // The instant of the `rank`-th event after `after`, counted from 1; there must be that many
+  // The instant of the `rank`-th event after `after_ms`, counted from 1; there must be that many
   // (asserted). O(blocks before it + block).
-  int64_t NthAfter(int64_t after, uint64_t rank) const;
+  int64_t NthAfter(int64_t after_ms, uint64_t rank) const;
 
-  // Calls visit(at, count) for each pair after `after`, oldest first; O(log blocks + pairs).
+  // Calls visit(at_ms, count) for each pair after `after_ms`, oldest first; O(log blocks + pairs).
   template <typename Visit>
-  void ForEachAfter(int64_t after, Visit&& visit) const {
-    for (size_t i = FirstBlockAfter(after); i < blocks_.size(); ++i) {
+  void ForEachAfter(int64_t after_ms, Visit&& visit) const {
+    for (size_t i = FirstBlockAfter(after_ms); i < blocks_.size(); ++i) {
       for (TimeBlock::PairReader pair(blocks_[i]); !pair.done(); pair.Next()) {
-        if (pair.at() > after) visit(pair.at(), pair.count());
+        if (pair.at_ms() > after_ms) visit(pair.at_ms(), pair.count());
       }
     }
   }
@@ -97,15 +97,15 @@ class TimeLog {
   [[nodiscard]] bool Load(std::string_view& in);
 
  private:
-  // The first block whose last event is after `after`; blocks_.size() if there is none.
-  size_t FirstBlockAfter(int64_t after) const;
+  // The first block whose last event is after `after_ms`; blocks_.size() if there is none.
+  size_t FirstBlockAfter(int64_t after_ms) const;
   // Whether so many changes anywhere cost more than to write the whole log again.
   bool AreMany(size_t changes) const { return changes > 1 + blocks_.size() / 4; }
-  void InsertLate(int64_t at, uint64_t count);
+  void InsertLate(int64_t at_ms, uint64_t count);
   // Replaces block `index` by one or two blocks with these pairs.
   void Rewrite(size_t index, const std::vector<TimeBlock::Pair>& pairs);
   void DropFrontBlock();
-  // Returns an empty block at the back, for an event that is at newest() or after it.
+  // Returns an empty block at the back, for an event that is at newest_ms() or after it.
   TimeBlock& BeginBlock();
   // Adds pairs from the front of `in`, at most `pairs`, whose deltas count from `at`. If the first
   // one is after all events, adds as many as fit in a block, without encoding them again; otherwise

@@ -86,7 +86,7 @@ void ConfigRewrite(ServerContext& context, Services& server) {
 
 void ConfigResetStat(ServerContext& context, Services& server) {
   server.stats.Reset();
-  server.stats.reset_ms = context.now;
+  server.stats.reset_ms = context.now_ms;
   server.loop.Reset();
   context.reply.Ok();
 }

@@ -27,7 +27,7 @@ bool CheckFlushArgs(ServerContext& context) {
 
 void Clear(ServerContext& context, Services& server, size_t database) {
   Engine& engine = context.engine();
-  server.watches.TouchAll(database, engine.database(database), nullptr, context.now);
+  server.watches.TouchAll(database, engine.database(database), nullptr, context.now_ms);
   engine.Clear(database);
 }
 
@@ -58,8 +58,8 @@ void SwapDb(ServerContext& context, Services& server) {
   if (*first != *second) {
     Keyspace& one = context.engine().database(*first);
     Keyspace& other = context.engine().database(*second);
-    server.watches.TouchAll(*first, one, &other, context.now);
-    server.watches.TouchAll(*second, other, &one, context.now);
+    server.watches.TouchAll(*first, one, &other, context.now_ms);
+    server.watches.TouchAll(*second, other, &one, context.now_ms);
     context.engine().Swap(*first, *second);
     server.blocked.NoteReplaced(*first, one);
     server.blocked.NoteReplaced(*second, other);

@@ -69,17 +69,19 @@ void DescribeObject(ServerContext& context, Services&) {
 }
 
 void SetClock(ServerContext& context, Services& server) {
-  const auto at = context.Int64ArgIn(3, 0, kMaxInstantMs, "ERR the clock's time is out of range");
-  if (!at) return;
-  server.clock.Set(*at);
+  const auto at_ms =
+      context.Int64ArgIn(3, 0, kMaxInstantMs, "ERR the clock's time is out of range");
+  if (!at_ms) return;
+  server.clock.Set(*at_ms);
   context.reply.Ok();
 }
 
 void AdvanceClock(ServerContext& context, Services& server) {
-  const auto by = ParseDuration(context.args[3]);
-  if (!by) return context.reply.Error("ERR ADVANCE takes a duration, as 500ms, 5s, 10m, 24h or 7d");
+  const auto by_ms = ParseDuration(context.args[3]);
+  if (!by_ms)
+    return context.reply.Error("ERR ADVANCE takes a duration, as 500ms, 5s, 10m, 24h or 7d");
   Clock& clock = server.clock;
-  if (clock.now_ms() > kMaxInstantMs - *by || !clock.Advance(*by)) {
+  if (clock.now_ms() > kMaxInstantMs - *by_ms || !clock.Advance(*by_ms)) {
     return context.reply.Error("ERR the clock's time is out of range");
   }
   context.reply.Ok();

@@ -101,7 +101,7 @@ void Start(ServerContext& context, Services& server) {
   if (!ReadOptions(context, options)) return;
   hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (hot_keys.active()) return context.reply.Error("ERR hot keys are being tracked already");
-  hot_keys.Start(options, context.now, server.clock.elapsed_ms(), ReadCpuTime());
+  hot_keys.Start(options, context.now_ms, server.clock.elapsed_ms(), ReadCpuTime());
   context.reply.Ok();
 }
 

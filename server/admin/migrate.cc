@@ -101,13 +101,14 @@ uint64_t ChecksumOf(std::string_view payload) {
 // The deadline goes as an instant, so that the way does not lengthen it.
 void SendKey(const Keyspace::Entry& entry, bool replace, MigrationBatch& batch) {
   const std::string payload = rdb::DumpPayload(entry);
-  const int64_t deadline = entry.deadline();
-  const Int64Text instant(deadline == kNoDeadline ? 0 : std::max<int64_t>(deadline, 1));
+  const int64_t deadline_ms = entry.deadline_ms();
+  const Int64Text instant(deadline_ms == kNoDeadline ? 0 : std::max<int64_t>(deadline_ms, 1));
   std::vector<std::string_view> words = {"RESTORE", entry.key(), instant.view(), payload, "ABSTTL"};
   if (replace) words.emplace_back("REPLACE");
   AppendRespCommand(batch.commands, words);
-  batch.keys.push_back(
-      {.key = std::string(entry.key()), .checksum = ChecksumOf(payload), .deadline = deadline});
+  batch.keys.push_back({.key = std::string(entry.key()),
+                        .checksum = ChecksumOf(payload),
+                        .deadline_ms = deadline_ms});
 }
 
 MigrationTarget TargetOf(const CommandContext& context, const MigrateOptions& options,
@@ -154,7 +155,8 @@ void Begin(ServerContext& context, Migrations& migrations) {
 // Whether the key is as it was sent.
 bool IsAsSent(const Keyspace::Entry& entry, const SentKey& sent) {
   if (!entry || sent.erased) return !entry && sent.erased;
-  return entry.deadline() == sent.deadline && ChecksumOf(rdb::DumpPayload(entry)) == sent.checksum;
+  return entry.deadline_ms() == sent.deadline_ms &&
+         ChecksumOf(rdb::DumpPayload(entry)) == sent.checksum;
 }
 
 // Removes what has arrived. What has changed meanwhile is in `again`, with what it is now.

@@ -131,13 +131,13 @@ void Wait(ServerContext& context, Services& server) {
   }
   const auto replicas = context.Int64Arg(1);
   if (!replicas) return;
-  const auto timeout = context.Int64Arg(2, "ERR timeout is not an integer or out of range");
-  if (!timeout) return;
-  if (*timeout < 0) return context.reply.Error("ERR timeout is negative");
+  const auto timeout_ms = context.Int64Arg(2, "ERR timeout is not an integer or out of range");
+  if (!timeout_ms) return;
+  if (*timeout_ms < 0) return context.reply.Error("ERR timeout is negative");
   const uint64_t offset = context.client.written_to;
   const auto have = static_cast<int64_t>(server.replicas->Acknowledged(offset));
   if (have >= *replicas) return context.reply.Integer(have);
-  if (!context.WaitForReplicas(static_cast<size_t>(*replicas), offset, *timeout)) {
+  if (!context.WaitForReplicas(static_cast<size_t>(*replicas), offset, *timeout_ms)) {
     return context.reply.Integer(have);
   }
   server.replicas->AskForAcknowledgements();

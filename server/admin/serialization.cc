@@ -65,16 +65,16 @@ bool ParseRestoreOptions(CommandContext& context, RestoreOptions& options) {
 }
 
 std::optional<int64_t> RestoredDeadline(CommandContext& context, bool is_instant) {
-  const auto ttl = context.Int64Arg(2);
-  if (!ttl) return std::nullopt;
-  if (*ttl < 0) {
+  const auto ttl_ms = context.Int64Arg(2);
+  if (!ttl_ms) return std::nullopt;
+  if (*ttl_ms < 0) {
     context.reply.Error("ERR Invalid TTL value, must be >= 0");
     return std::nullopt;
   }
-  if (*ttl == 0) return kNoDeadline;
+  if (*ttl_ms == 0) return kNoDeadline;
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() - 1;
-  if (is_instant) return std::min(*ttl, kMost);
-  if (*ttl <= kMost - context.now) return context.now + *ttl;
+  if (is_instant) return std::min(*ttl_ms, kMost);
+  if (*ttl_ms <= kMost - context.now_ms) return context.now_ms + *ttl_ms;
   context.reply.Error("ERR invalid expire time in 'restore' command");
   return std::nullopt;
 }
@@ -85,7 +85,7 @@ bool StoreRestored(CommandContext& context, Engine& engine, const rdb::KeyHead& 
   rdb::SkippedValues skipped;
   rdb::EngineSink sink(engine, context.host.limits, skipped,
                        {.keep_expired = true, .replace = true});
-  sink.set_now(context.now);
+  sink.set_now(context.now_ms);
   sink.Database(head.database);
   std::string why;
   if (const absl::Status status = rdb::RestorePayload(payload, head, sink); !status.ok()) {
@@ -99,8 +99,8 @@ bool StoreRestored(CommandContext& context, Engine& engine, const rdb::KeyHead& 
   return false;
 }
 
-void LogRestored(CommandContext& context, std::string_view key, int64_t deadline) {
-  const Int64Text instant(deadline == kNoDeadline ? 0 : deadline);
+void LogRestored(CommandContext& context, std::string_view key, int64_t deadline_ms) {
+  const Int64Text instant(deadline_ms == kNoDeadline ? 0 : deadline_ms);
   context.LogInstead({"RESTORE", key, instant.view(), context.args[3], "REPLACE", "ABSTTL"});
 }
 
@@ -124,28 +124,28 @@ void Restore(CommandContext& context) {
   if (existed && !options.replace) {
     return context.reply.Error("BUSYKEY Target key name already exists.");
   }
-  const auto deadline = RestoredDeadline(context, options.is_instant);
-  if (!deadline) return;
+  const auto deadline_ms = RestoredDeadline(context, options.is_instant);
+  if (!deadline_ms) return;
   if (!rdb::IsPayload(context.args[3])) {
     return context.reply.Error("ERR DUMP payload version or checksum are wrong");
   }
   rdb::KeyHead head;
   head.key = key;
   head.database = context.database;
-  head.deadline = *deadline;
+  head.deadline_ms = *deadline_ms;
   if (options.idle_seconds) head.idle_seconds = static_cast<uint64_t>(*options.idle_seconds);
   if (options.frequency) head.frequency = static_cast<uint8_t>(*options.frequency);
-  if (*deadline != kNoDeadline && *deadline <= context.now && !context.replaying) {
+  if (*deadline_ms != kNoDeadline && *deadline_ms <= context.now_ms && !context.replaying) {
     return RestorePassed(context, head);
   }
   if (!StoreRestored(context, context.engine(), head)) return;
   Keyspace& keyspace = context.keyspace();
   Keyspace::Entry entry = keyspace.Peek(key);
-  const int64_t own = *deadline == kNoDeadline ? OwnDeadline(entry) : kNoDeadline;
-  if (own != kNoDeadline) entry = keyspace.SetDeadline(entry, own);
+  const int64_t own_ms = *deadline_ms == kNoDeadline ? OwnDeadline(entry) : kNoDeadline;
+  if (own_ms != kNoDeadline) entry = keyspace.SetDeadline(entry, own_ms);
   context.reply.Ok();
   // A log that is replayed removes by itself what was removed.
-  if (entry.expired(context.now) && !context.replaying) {
+  if (entry.expired(context.now_ms) && !context.replaying) {
     if (!existed) {
       keyspace.Erase(entry);
       return context.LogNothing();
@@ -153,7 +153,7 @@ void Restore(CommandContext& context) {
     context.LogInstead({"DEL", key});
     return context.Remove(entry);
   }
-  LogRestored(context, key, entry.deadline());
+  LogRestored(context, key, entry.deadline_ms());
   context.Changed(kEventGeneric, "restore", key);
 }
 

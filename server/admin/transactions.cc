@@ -68,7 +68,7 @@ void Exec(ServerContext& context, Services& server) {
   if (!transaction.active) return context.reply.Error("ERR EXEC without MULTI");
   const bool failed = transaction.failed;
   const bool touched =
-      transaction.touched || WatchList::AnyExpired(client, context.engine(), context.now);
+      transaction.touched || WatchList::AnyExpired(client, context.engine(), context.now_ms);
   const std::vector<QueuedCommand> queue = std::move(transaction.queue);
   server.watches.EndTransaction(client);
   if (failed) {
@@ -90,9 +90,9 @@ void Watch(ServerContext& context, Services& server) {
     return context.reply.Error("ERR WATCH inside MULTI is not allowed");
   }
   for (const std::string_view key : context.args.subspan(1)) {
-    // Peek without `now` also finds a key that has expired.
+    // Peek without `now_ms` also finds a key that has expired.
     const Keyspace::Entry entry = context.keyspace().Peek(key);
-    const bool is_expired = entry && context.keyspace().HasExpired(entry, context.now);
+    const bool is_expired = entry && context.keyspace().HasExpired(entry, context.now_ms);
     server.watches.Watch(context.client, context.client.database, key, is_expired);
   }
   context.reply.Ok();

@@ -18,17 +18,18 @@ std::optional<int64_t> DeadlineArg(CommandContext& context, size_t index, Expiry
                                    bool any_sign) {
   const auto value = context.Int64Arg(index);
   if (!value) return std::nullopt;
-  int64_t deadline = *value;
-  bool bad = !any_sign && deadline <= 0;
-  if (kind.unit == TimeUnit::kSeconds) bad |= __builtin_mul_overflow(deadline, 1000, &deadline);
-  if (!kind.absolute) bad |= __builtin_add_overflow(deadline, context.now, &deadline);
+  int64_t deadline_ms = *value;
+  bool bad = !any_sign && deadline_ms <= 0;
+  if (kind.unit == TimeUnit::kSeconds)
+    bad |= __builtin_mul_overflow(deadline_ms, 1000, &deadline_ms);
+  if (!kind.absolute) bad |= __builtin_add_overflow(deadline_ms, context.now_ms, &deadline_ms);
   if (bad) {
     context.reply.Error(
         StrCat("ERR invalid expire time in '", context.entry.full_name, "' command"));
     return std::nullopt;
   }
   // kNoDeadline is the largest number, so the latest deadline is 1 ms before it.
-  return std::min(deadline, kNoDeadline - 1);
+  return std::min(deadline_ms, kNoDeadline - 1);
 }
 
 bool ExpiryOption::Take(Args args, size_t& at) {
@@ -39,10 +40,10 @@ bool ExpiryOption::Take(Args args, size_t& at) {
   return true;
 }
 
-bool ExpiryOption::Read(CommandContext& context, std::optional<int64_t>& deadline) const {
+bool ExpiryOption::Read(CommandContext& context, std::optional<int64_t>& deadline_ms) const {
   if (!kind) return true;
-  deadline = DeadlineArg(context, index, *kind);
-  return deadline.has_value();
+  deadline_ms = DeadlineArg(context, index, *kind);
+  return deadline_ms.has_value();
 }
 
 }  // namespace tally::server

@@ -38,9 +38,9 @@ struct ExpiryOption {
   // Takes the word at `at` and the number after it, to which it moves `at`. Returns false if the
   // word is no expiry word, is of another kind than before, or is the last word.
   bool Take(Args args, size_t& at);
-  // Sets `deadline` (unix ms); leaves it as it is if the call has no expiry option. Returns false
-  // after replying an error if the number is not valid.
-  bool Read(CommandContext& context, std::optional<int64_t>& deadline) const;
+  // Sets `deadline_ms` (unix ms); leaves it as it is if the call has no expiry option. Returns
+  // false after replying an error if the number is not valid.
+  bool Read(CommandContext& context, std::optional<int64_t>& deadline_ms) const;
 };
 
 }  // namespace tally::server

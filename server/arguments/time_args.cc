@@ -42,9 +42,9 @@ bool TimeRange::Read(CommandContext& context, size_t index, size_t max_steps) {
     const std::string_view word = context.args[index];
     bool good = false;
     if (options.Is(word, "from")) {
-      good = ReadInstant(context, index + 1, "FROM", from);
+      good = ReadInstant(context, index + 1, "FROM", from_ms);
     } else if (options.Is(word, "to")) {
-      good = ReadInstant(context, index + 1, "TO", to);
+      good = ReadInstant(context, index + 1, "TO", to_ms);
     } else if (options.Is(word, "step")) {
       good = ReadDuration(context, index + 1, "STEP", step_ms);
     } else {
@@ -52,11 +52,11 @@ bool TimeRange::Read(CommandContext& context, size_t index, size_t max_steps) {
     }
     if (!good) return false;
   }
-  if (from < 0 || to < 0 || step_ms == 0) {
+  if (from_ms < 0 || to_ms < 0 || step_ms == 0) {
     ReplySyntaxError(context);
-  } else if (to < from) {
+  } else if (to_ms < from_ms) {
     context.reply.Error("ERR TO must not be before FROM");
-  } else if ((to - from + step_ms - 1) / step_ms > static_cast<int64_t>(max_steps)) {
+  } else if ((to_ms - from_ms + step_ms - 1) / step_ms > static_cast<int64_t>(max_steps)) {
     context.reply.Error(
         StrCat("ERR STEP must not cut the range into more than ", max_steps, " steps"));
   } else {
@@ -67,15 +67,16 @@ bool TimeRange::Read(CommandContext& context, size_t index, size_t max_steps) {
 
 bool EventTime::ReadOption(CommandContext& context, size_t index, OptionWords& options) {
   if (options.Is(context.args[index], "at"))
-    return ReadInstant(context, index + 1, "AT", at_.emplace());
+    return ReadInstant(context, index + 1, "AT", at_ms_.emplace());
   if (replayed_ && options.Is(context.args[index], "now")) {
-    return ReadInstant(context, index + 1, "NOW", now_.emplace());
+    return ReadInstant(context, index + 1, "NOW", now_ms_.emplace());
   }
   return ReplyOptionError(context, options);
 }
 
 void EventTime::LimitLateness(const CommandContext& context) {
-  if (at_ && !replayed_) at_ = std::max(*at_, clock_ - context.host.limits.max_lateness);
+  if (at_ms_ && !replayed_)
+    at_ms_ = std::max(*at_ms_, clock_ms_ - context.host.limits.max_lateness_ms);
 }
 
 InstantText::InstantText(int64_t unix_ms) {
@@ -96,11 +97,11 @@ DurationText::DurationText(int64_t ms) {
 }
 
 void LogEffect(CommandContext& context, WordList& words, const EventTime& time) {
-  const InstantText at(time.at());
-  const InstantText now(time.now());
+  const InstantText at(time.at_ms());
+  const InstantText now(time.now_ms());
   words.push_back("AT");
   words.push_back(at.view());
-  if (time.now() != time.at()) {
+  if (time.now_ms() != time.at_ms()) {
     words.push_back("NOW");
     words.push_back(now.view());
   }

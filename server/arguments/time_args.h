@@ -45,8 +45,8 @@ struct TimeRange {
   // range has more than `max_steps` steps.
   [[nodiscard]] bool Read(CommandContext& context, size_t index, size_t max_steps);
 
-  int64_t from = -1;
-  int64_t to = -1;
+  int64_t from_ms = -1;
+  int64_t to_ms = -1;
   int64_t step_ms = 0;
 };
 
@@ -58,7 +58,7 @@ struct TimeRange {
 class EventTime {
  public:
   explicit EventTime(const CommandContext& context)
-      : clock_(context.now), replayed_(context.replaying) {}
+      : clock_ms_(context.now_ms), replayed_(context.replaying) {}
 
   // Reads the option at `index`: AT, or in a replay also NOW. Returns false after replying an
   // error, also if another word is there, or an option of the call's `options` again.
@@ -68,17 +68,17 @@ class EventTime {
   // has the instant at which this was done already.
   void LimitLateness(const CommandContext& context);
 
-  int64_t now() const { return now_.value_or(replayed_ && at_ ? *at_ : clock_); }
-  int64_t at() const {
+  int64_t now_ms() const { return now_ms_.value_or(replayed_ && at_ms_ ? *at_ms_ : clock_ms_); }
+  int64_t at_ms() const {
     // What was logged was judged when it was first done.
-    return at_ ? (replayed_ ? *at_ : std::min(*at_, now())) : now();
+    return at_ms_ ? (replayed_ ? *at_ms_ : std::min(*at_ms_, now_ms())) : now_ms();
   }
 
  private:
-  int64_t clock_;
+  int64_t clock_ms_;
   bool replayed_;
-  std::optional<int64_t> at_;
-  std::optional<int64_t> now_;
+  std::optional<int64_t> at_ms_;
+  std::optional<int64_t> now_ms_;
 };
 
 // An instant as unix seconds with three decimals, as ReadInstant reads them.

@@ -9,7 +9,7 @@
 namespace tally::server {
 
 Keyspace::Entry CommandContext::Find(std::string_view key) {
-  const Keyspace::Entry found = keyspace().Find(key, now);
+  const Keyspace::Entry found = keyspace().Find(key, now_ms);
   NoteLookup(key, static_cast<bool>(found));
   return found;
 }
@@ -70,7 +70,7 @@ void CommandContext::Remove(const Keyspace::Entry& found, std::string_view event
 }
 
 void CommandContext::RemoveEmpty(std::string_view key) {
-  const Keyspace::Entry found = keyspace().FindForWrite(key, now);
+  const Keyspace::Entry found = keyspace().FindForWrite(key, now_ms);
   Check(static_cast<bool>(found), "an emptied key is there");
   keyspace().Erase(found);
   host.key_events.Notify(kEventGeneric, "del", database, key);

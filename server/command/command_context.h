@@ -32,7 +32,7 @@ class CommandContext {
     const CommandEntry& entry;
     Args args;
     size_t database;
-    int64_t now;  // unix ms
+    int64_t now_ms;  // unix ms
     // The call comes from a log: it is the effect of an earlier call, and is not judged again.
     bool replaying = false;
     // What such a call does is logged all the same: the log is another server's.
@@ -51,7 +51,7 @@ class CommandContext {
         entry(call.entry),
         args(call.args),
         reply(reply_in),
-        now(call.now),
+        now_ms(call.now_ms),
         database(call.database),
         replaying(call.replaying),
         fetched(call.fetched),
@@ -66,7 +66,7 @@ class CommandContext {
   const CommandEntry& entry;
   const Args args;
   ReplyBuilder& reply;
-  const int64_t now;  // unix ms
+  const int64_t now_ms;  // unix ms
   const size_t database;
   const bool replaying;
   const bool fetched;
@@ -94,7 +94,9 @@ class CommandContext {
     }
   }
   // Finds a key for a command that may change it; counts neither a hit nor a miss.
-  Keyspace::Entry FindForWrite(std::string_view key) { return keyspace().FindForWrite(key, now); }
+  Keyspace::Entry FindForWrite(std::string_view key) {
+    return keyspace().FindForWrite(key, now_ms);
+  }
   // True when the entry is absent or has the type; otherwise replies WRONGTYPE.
   bool CheckType(const Keyspace::Entry& found, Type type);
   // Sets `out` to the heap value of a key, or to null if the key is absent. Returns false after

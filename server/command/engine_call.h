@@ -11,7 +11,7 @@
 namespace tally::server {
 
 inline Place PlaceOf(CommandContext& context) {
-  return {context.engine(), context.database, context.now, context.replaying};
+  return {context.engine(), context.database, context.now_ms, context.replaying};
 }
 
 // Words from a log are trusted: they were right when they were written.

@@ -65,19 +65,20 @@ void ActiveCreate(CommandContext& context) {
 void LogAlter(CommandContext& context, const Audiences::Change& change) {
   const DurationText window(change.window_ms.value_or(0));
   const DurationText keep(change.keep_ms.value_or(0));
-  const InstantText now(change.judged_at);
-  const InstantText forget(change.forget_at);
+  const InstantText now(change.judged_at_ms);
+  const InstantText forget(change.forget_at_ms);
   WordList words = {"ACTIVE.ALTER", context.args[1]};
   if (change.window_ms) AppendWords(words, {{"WINDOW", window.view()}});
   if (change.keep_ms) AppendWords(words, {{"KEEP", keep.view()}});
   AppendWords(words, {{"NOW", now.view()}});
-  if (change.forget_at != change.judged_at) AppendWords(words, {{"FORGET", forget.view()}});
+  if (change.forget_at_ms != change.judged_at_ms) AppendWords(words, {{"FORGET", forget.view()}});
   context.LogInstead(Args(words));
 }
 
 void ActiveAlter(CommandContext& context) {
   const std::string_view key = context.args[1];
-  Audiences::Change change{.judged_at = context.now, .forget_at = PlaceOf(context).forget_at()};
+  Audiences::Change change{.judged_at_ms = context.now_ms,
+                           .forget_at_ms = PlaceOf(context).forget_at_ms()};
   if (!ReadActiveChange(context, change)) return;
   if (!change.window_ms && !change.keep_ms) {
     return ReplySyntaxError(context, "WINDOW or KEEP is missing");
@@ -95,14 +96,15 @@ void ActiveAlter(CommandContext& context) {
 
 void LogTouch(CommandContext& context, const ActiveTouchArgs& touch) {
   if (context.LogsNowhere()) return;
-  const InstantText at(touch.time.at);
-  const InstantText now(touch.time.judged_at);
-  const InstantText forget(touch.forget_at);
+  const InstantText at(touch.time.at_ms);
+  const InstantText now(touch.time.judged_at_ms);
+  const InstantText forget(touch.forget_at_ms);
   WordList words = {"ACTIVE.TOUCH", context.args[1]};
   AppendWords(words, touch.ids);
   AppendWords(words, {{"AT", at.view()}});
-  const bool held = touch.forget_at != touch.time.judged_at;
-  if (held || touch.time.judged_at != touch.time.at) AppendWords(words, {{"NOW", now.view()}});
+  const bool held = touch.forget_at_ms != touch.time.judged_at_ms;
+  if (held || touch.time.judged_at_ms != touch.time.at_ms)
+    AppendWords(words, {{"NOW", now.view()}});
   if (held) AppendWords(words, {{"FORGET", forget.view()}});
   context.LogInstead(Args(words));
 }
@@ -111,7 +113,8 @@ void TouchIds(CommandContext& context, const ActiveTouchArgs& touch) {
   const std::string_view key = context.args[1];
   if (!CheckActiveIds(context, touch.ids)) return;
   Audiences audiences(PlaceOf(context));
-  const Audiences::Touched touched = audiences.Touch(key, touch.ids, touch.time, touch.forget_at);
+  const Audiences::Touched touched =
+      audiences.Touch(key, touch.ids, touch.time, touch.forget_at_ms);
   if (!CheckOutcome(context, touched)) return;
   if (touched.refusal == Audiences::Refusal::kMissingZone) {
     return ReplyMissingZone(context, context.FindForWrite(key).heap<ActiveSet>());
@@ -125,19 +128,19 @@ void TouchIds(CommandContext& context, const ActiveTouchArgs& touch) {
 }
 
 void ActiveTouch(CommandContext& context) {
-  ActiveTouchArgs touch{context.args.subspan(2), EventInstants::Now(context.now),
-                        PlaceOf(context).forget_at()};
+  ActiveTouchArgs touch{context.args.subspan(2), EventInstants::Now(context.now_ms),
+                        PlaceOf(context).forget_at_ms()};
   if (context.replaying && !ReadLoggedTouch(context, touch)) return;
   TouchIds(context, touch);
 }
 
 void ActiveTouchAt(CommandContext& context) {
-  ActiveTouchArgs touch{context.args.subspan(3), EventInstants::Now(context.now),
-                        PlaceOf(context).forget_at()};
-  int64_t at = 0;
-  if (!ReadInstant(context, 2, "t", at)) return;
+  ActiveTouchArgs touch{context.args.subspan(3), EventInstants::Now(context.now_ms),
+                        PlaceOf(context).forget_at_ms()};
+  int64_t at_ms = 0;
+  if (!ReadInstant(context, 2, "t", at_ms)) return;
   // An instant after now is now, as AT of other commands.
-  touch.time.at = std::min(at, context.now);
+  touch.time.at_ms = std::min(at_ms, context.now_ms);
   TouchIds(context, touch);
 }
 
@@ -159,19 +162,19 @@ void ActiveOnline(CommandContext& context) {
   }
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
-  context.reply.Integer(set == nullptr ? 0 : set->Online(time.at()));
+  context.reply.Integer(set == nullptr ? 0 : set->Online(time.at_ms()));
 }
 
 void ActiveSeen(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
-  const auto seen = set == nullptr ? std::nullopt : set->Seen(context.args[2], context.now);
+  const auto seen = set == nullptr ? std::nullopt : set->Seen(context.args[2], context.now_ms);
   if (!seen) return context.reply.NullArray();
   context.reply.Array(4);
   context.reply.Integer(seen->number);
-  context.reply.Integer(seen->last_seen);
-  context.reply.Integer(seen->first_seen);
-  context.reply.Integer(set->IsOnline(*seen, context.now) ? 1 : 0);
+  context.reply.Integer(seen->last_seen_ms);
+  context.reply.Integer(seen->first_seen_ms);
+  context.reply.Integer(set->IsOnline(*seen, context.now_ms) ? 1 : 0);
 }
 
 void ActiveShow(CommandContext& context) {
@@ -184,14 +187,15 @@ void ActiveShow(CommandContext& context) {
   context.reply.Bulk(options.zone.name());
   context.reply.Integer(options.keep_ms);
   context.reply.Integer(set->size());
-  context.reply.Integer(set->Online(context.now));
+  context.reply.Integer(set->Online(context.now_ms));
 }
 
 // Returns the day that the arguments name, otherwise today in the set's zone, or in UTC without a
 // set.
 int32_t DayNumber(const CommandContext& context, ActiveSet* set, const ActiveDayArgs& days) {
   if (days.day) return *days.day;
-  return set != nullptr ? set->DayNumber(context.now) : static_cast<int32_t>(context.now / kDayMs);
+  return set != nullptr ? set->DayNumber(context.now_ms)
+                        : static_cast<int32_t>(context.now_ms / kDayMs);
 }
 
 void ActivePeak(CommandContext& context) {
@@ -200,8 +204,8 @@ void ActivePeak(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   ActiveSet::DayFigures figures;
-  if (set != nullptr) figures = set->DayOf(DayNumber(context, set, days), context.now);
-  context.reply.IntegerPair(figures.peak, figures.peak_at);
+  if (set != nullptr) figures = set->DayOf(DayNumber(context, set, days), context.now_ms);
+  context.reply.IntegerPair(figures.peak, figures.peak_at_ms);
 }
 
 void ActiveDay(CommandContext& context) {
@@ -212,7 +216,7 @@ void ActiveDay(CommandContext& context) {
   const int32_t last = DayNumber(context, set, days);
   int32_t day = last - static_cast<int32_t>(days.days) + 1;
   std::vector<ActiveSet::DayFigures> shown(static_cast<size_t>(days.days));
-  if (set != nullptr) shown = set->Days(day, last, context.now);
+  if (set != nullptr) shown = set->Days(day, last, context.now_ms);
   context.reply.Array(shown.size());
   for (const ActiveSet::DayFigures& figures : shown) {
     context.reply.Array(5);
@@ -220,7 +224,7 @@ void ActiveDay(CommandContext& context) {
     context.reply.Integer(static_cast<int64_t>(figures.active));
     context.reply.Integer(figures.fresh);
     context.reply.Integer(figures.peak);
-    context.reply.Integer(figures.peak_at);
+    context.reply.Integer(figures.peak_at_ms);
   }
 }
 
@@ -241,7 +245,7 @@ void ActiveUsers(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   context.reply.Integer(
-      set == nullptr ? 0 : static_cast<int64_t>(set->UsersBetween(*from, *to, context.now)));
+      set == nullptr ? 0 : static_cast<int64_t>(set->UsersBetween(*from, *to, context.now_ms)));
 }
 
 void ActiveSeries(CommandContext& context) {
@@ -253,11 +257,11 @@ void ActiveSeries(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   if (set == nullptr) return context.reply.Array(0);
-  const auto series = set->Series(range.from, range.to, range.step_ms, context.now);
+  const auto series = set->Series(range.from_ms, range.to_ms, range.step_ms, context.now_ms);
   context.reply.Array(series.size());
-  for (const auto& [at, online] : series) {
+  for (const auto& [at_ms, online] : series) {
     context.reply.Array(2);
-    context.reply.Integer(at);
+    context.reply.Integer(at_ms);
     context.reply.Integer(online);
   }
 }
@@ -272,7 +276,8 @@ void ActiveScan(CommandContext& context) {
   if (set != nullptr) {
     next = set->Scan(scan.cursor, static_cast<size_t>(scan.count),
                      [&](std::string_view id, const ActiveSet::Sighting& sighting) {
-                       if (!scan.online || set->IsOnline(sighting, context.now)) ids.push_back(id);
+                       if (!scan.online || set->IsOnline(sighting, context.now_ms))
+                         ids.push_back(id);
                      });
   }
   context.reply.Array(2);

@@ -75,10 +75,10 @@ bool ReadActiveChange(CommandContext& context, Audiences::Change& change) {
       good = ReadKeep(context, i + 1, ms);
       change.keep_ms = ms;
     } else if (context.replaying && words.Is(args[i], "now")) {
-      good = ReadInstant(context, i + 1, "NOW", change.judged_at);
-      change.forget_at = change.judged_at;
+      good = ReadInstant(context, i + 1, "NOW", change.judged_at_ms);
+      change.forget_at_ms = change.judged_at_ms;
     } else if (context.replaying && words.Is(args[i], "forget")) {
-      good = ReadInstant(context, i + 1, "FORGET", change.forget_at);
+      good = ReadInstant(context, i + 1, "FORGET", change.forget_at_ms);
     } else {
       ReplyOptionError(context, words);
     }
@@ -89,7 +89,7 @@ bool ReadActiveChange(CommandContext& context, Audiences::Change& change) {
 
 bool ReadLoggedTouch(CommandContext& context, ActiveTouchArgs& touch) {
   const Args args = context.args;
-  int64_t* const instants[] = {&touch.time.at, &touch.time.judged_at, &touch.forget_at};
+  int64_t* const instants[] = {&touch.time.at_ms, &touch.time.judged_at_ms, &touch.forget_at_ms};
   constexpr std::string_view kNames[] = {"AT", "NOW", "FORGET"};
   size_t logged = 0;
   for (size_t count = 1; count <= std::size(kNames); ++count) {

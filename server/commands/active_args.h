@@ -24,7 +24,7 @@ bool ReadActiveChange(CommandContext& context, Audiences::Change& change);
 struct ActiveTouchArgs {
   Args ids;
   EventInstants time;
-  int64_t forget_at = 0;
+  int64_t forget_at_ms = 0;
 };
 
 // Reads the instants after the ids of a logged call. They end with AT t, or NOW t, or FORGET t.

@@ -150,7 +150,7 @@ void ChangeFields(CommandContext& context, std::span<const FieldOperation> opera
   Keyspace::Entry entry = context.FindForWrite(key);
   if (!context.CheckType(entry, Type::kString)) return;
   if (!entry) {
-    context.keyspace().SetString(key, "", kNoDeadline, context.now);
+    context.keyspace().SetString(key, "", kNoDeadline, context.now_ms);
     entry = context.FindForWrite(key);
   }
   const ByteRange written = WrittenBytes(operations);

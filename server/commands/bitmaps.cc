@@ -31,7 +31,7 @@ void SetBit(CommandContext& context) {
   Keyspace::Entry entry = context.FindForWrite(key);
   if (!context.CheckType(entry, Type::kString)) return;
   if (!entry) {
-    context.keyspace().SetString(key, "", kNoDeadline, context.now);
+    context.keyspace().SetString(key, "", kNoDeadline, context.now_ms);
     entry = context.FindForWrite(key);
   }
   Text& bytes =
@@ -172,7 +172,7 @@ void BitOp(CommandContext& context) {
   const std::string_view key = context.args[2];
   const size_t size = result->size();
   if (size > 0) {
-    context.keyspace().SetString(key, "", kNoDeadline, context.now);
+    context.keyspace().SetString(key, "", kNoDeadline, context.now_ms);
     context.keyspace().MutableString(context.FindForWrite(key)) = std::move(*result);
     context.Changed(kEventString, "set", key);
   } else if (const Keyspace::Entry old = context.FindForWrite(key)) {

@@ -27,7 +27,7 @@ class CommandValue : public tally::CompactValue<T> {
   // empty.
   void Store(CommandContext& context, std::string_view key) {
     std::string& bytes = context.engine().scratch().bytes;
-    if (tally::CompactValue<T>::Store(context.keyspace(), key, context.now, bytes)) {
+    if (tally::CompactValue<T>::Store(context.keyspace(), key, context.now_ms, bytes)) {
       context.host.key_events.Notify(kEventGeneric, "del", context.database, key);
     }
   }

@@ -31,7 +31,7 @@ void IncrementBy(CommandContext& context, int64_t delta) {
   if (entry && entry.is_integer()) [[likely]] {
     entry.set_integer(value);
   } else {
-    context.keyspace().SetInteger(key, value, Keyspace::kKeepDeadline, context.now);
+    context.keyspace().SetInteger(key, value, Keyspace::kKeepDeadline, context.now_ms);
   }
   context.Changed(kEventString, "incrby", key);
   context.reply.Integer(value);
@@ -61,10 +61,10 @@ std::optional<long double> FloatOf(CommandContext& context, const Keyspace::Entr
   return value;
 }
 
-void StoreFloat(CommandContext& context, std::string_view key, long double value, int64_t deadline,
-                std::string& text) {
+void StoreFloat(CommandContext& context, std::string_view key, long double value,
+                int64_t deadline_ms, std::string& text) {
   AppendHumanLongDouble(text, value);
-  context.keyspace().SetString(key, text, deadline, context.now);
+  context.keyspace().SetString(key, text, deadline_ms, context.now_ms);
 }
 
 void IncrByFloat(CommandContext& context) {
@@ -95,7 +95,7 @@ struct IncrExOptions {
   bool saturate = false;
   bool persist = false;
   bool only_if_undated = false;
-  std::optional<int64_t> deadline;
+  std::optional<int64_t> deadline_ms;
 };
 
 // Returns false after replying an error.
@@ -116,17 +116,17 @@ bool ParseIncrExOptions(CommandContext& context, IncrExOptions& options) {
       options.saturate = true;
     } else if (IsWord(args[i], "enx") && !options.only_if_undated) {
       options.only_if_undated = true;
-    } else if (IsWord(args[i], "persist") && !options.persist && !options.deadline) {
+    } else if (IsWord(args[i], "persist") && !options.persist && !options.deadline_ms) {
       options.persist = true;
-    } else if (expiry && !options.deadline && !options.persist && has_value) {
-      options.deadline = DeadlineArg(context, ++i, *expiry);
-      if (!options.deadline) return false;
+    } else if (expiry && !options.deadline_ms && !options.persist && has_value) {
+      options.deadline_ms = DeadlineArg(context, ++i, *expiry);
+      if (!options.deadline_ms) return false;
     } else {
       context.reply.Error(kSyntaxError);
       return false;
     }
   }
-  if (options.only_if_undated && !options.deadline) {
+  if (options.only_if_undated && !options.deadline_ms) {
     context.reply.Error(kSyntaxError);
     return false;
   }
@@ -136,20 +136,20 @@ bool ParseIncrExOptions(CommandContext& context, IncrExOptions& options) {
 // The deadline that the key gets, or kKeepDeadline.
 int64_t IncrExDeadline(const IncrExOptions& options, const Keyspace::Entry& entry) {
   if (options.persist) return kNoDeadline;
-  const bool dated = entry && entry.deadline() != kNoDeadline;
-  if (!options.deadline || (options.only_if_undated && dated)) return Keyspace::kKeepDeadline;
-  return *options.deadline;
+  const bool dated = entry && entry.deadline_ms() != kNoDeadline;
+  if (!options.deadline_ms || (options.only_if_undated && dated)) return Keyspace::kKeepDeadline;
+  return *options.deadline_ms;
 }
 
-void FinishIncrEx(CommandContext& context, std::string_view text, int64_t deadline) {
+void FinishIncrEx(CommandContext& context, std::string_view text, int64_t deadline_ms) {
   const std::string_view key = context.args[1];
   context.Changed(kEventString, "incrby", key);
-  if (deadline == Keyspace::kKeepDeadline) {
+  if (deadline_ms == Keyspace::kKeepDeadline) {
     return context.LogInstead({"SET", key, text, "KEEPTTL"});
   }
-  if (deadline == kNoDeadline) return context.LogInstead({"SET", key, text});
+  if (deadline_ms == kNoDeadline) return context.LogInstead({"SET", key, text});
   context.Changed(kEventGeneric, "expire", key);
-  const Int64Text at(deadline);
+  const Int64Text at(deadline_ms);
   context.LogInstead({"SET", key, text, "PXAT", at.view()});
 }
 
@@ -182,9 +182,9 @@ void IncrExInteger(CommandContext& context, const IncrExOptions& options) {
   value = std::clamp(value, *lower, *upper);
   int64_t applied = 0;
   if (__builtin_sub_overflow(value, *old, &applied)) applied = value > 0 ? INT64_MAX : INT64_MIN;
-  const int64_t deadline = IncrExDeadline(options, entry);
-  context.keyspace().SetInteger(key, value, deadline, context.now);
-  FinishIncrEx(context, Int64Text(value).view(), deadline);
+  const int64_t deadline_ms = IncrExDeadline(options, entry);
+  context.keyspace().SetInteger(key, value, deadline_ms, context.now_ms);
+  FinishIncrEx(context, Int64Text(value).view(), deadline_ms);
   context.reply.Integer(value);
   context.reply.Integer(applied);
 }
@@ -220,10 +220,10 @@ void IncrExFloat(CommandContext& context, const IncrExOptions& options) {
     if (!std::isfinite(value)) {
       return context.reply.Error("ERR increment would produce NaN or Infinity");
     }
-    const int64_t deadline = IncrExDeadline(options, entry);
-    StoreFloat(context, key, value, deadline, text);
+    const int64_t deadline_ms = IncrExDeadline(options, entry);
+    StoreFloat(context, key, value, deadline_ms, text);
     AppendHumanLongDouble(applied, value - *old);
-    FinishIncrEx(context, text, deadline);
+    FinishIncrEx(context, text, deadline_ms);
   }
   context.reply.Array(2);
   context.reply.Bulk(text);

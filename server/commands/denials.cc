@@ -94,7 +94,7 @@ void ShowDenials(CommandContext& context) {
   Denials& denials = context.engine().decisions().denials();
   const size_t mark = context.reply.BeginArray();
   int64_t shown = 0;
-  for (const TopItem& item : denials.Top(wanted.window, context.now)) {
+  for (const TopItem& item : denials.Top(wanted.window, context.now_ms)) {
     if (shown == wanted.count) break;
     if (!IsWanted(item, wanted.policy) || !MayShow(context, item)) continue;
     ReplyDenial(context.reply, item);

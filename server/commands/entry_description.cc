@@ -28,7 +28,7 @@ std::string_view EncodingOf(const Keyspace::Entry& entry) {
 
 size_t BytesOf(const Keyspace::Entry& entry) {
   size_t bytes = kRecordOverhead + entry.key().size();
-  if (entry.deadline() != kNoDeadline) bytes += kDeadlineBytes;
+  if (entry.deadline_ms() != kNoDeadline) bytes += kDeadlineBytes;
   if (entry.is_integer()) return bytes + sizeof(int64_t);
   if (!entry.is_heap()) return bytes + entry.bytes().size();
   return bytes + sizeof(void*) + OperationsOf(entry.type()).memory_bytes(entry.pointer());

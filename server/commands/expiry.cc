@@ -21,13 +21,13 @@ struct ExpireConditions {
   bool gt = false;
   bool lt = false;
 
-  // Whether a key with the deadline `old` may get the deadline `fresh`. kNoDeadline is later than
-  // every other deadline.
-  bool Allow(int64_t old, int64_t fresh) const {
-    if (nx && old != kNoDeadline) return false;
-    if (xx && old == kNoDeadline) return false;
-    if (gt && fresh <= old) return false;
-    return !(lt && fresh >= old);
+  // Whether a key with the deadline `old_ms` may get the deadline `fresh_ms`. kNoDeadline is later
+  // than every other deadline.
+  bool Allow(int64_t old_ms, int64_t fresh_ms) const {
+    if (nx && old_ms != kNoDeadline) return false;
+    if (xx && old_ms == kNoDeadline) return false;
+    if (gt && fresh_ms <= old_ms) return false;
+    return !(lt && fresh_ms >= old_ms);
   }
 };
 
@@ -61,19 +61,20 @@ void ExpireKey(CommandContext& context, ExpiryArg kind) {
   const std::string_view key = context.args[1];
   ExpireConditions conditions;
   if (!ParseConditions(context, conditions)) return;
-  auto deadline = DeadlineArg(context, 2, kind, /*any_sign=*/true);
-  if (!deadline) return;
+  auto deadline_ms = DeadlineArg(context, 2, kind, /*any_sign=*/true);
+  if (!deadline_ms) return;
   const Keyspace::Entry entry = context.FindForWrite(key);
-  if (!entry || !conditions.Allow(entry.deadline(), *deadline)) return context.reply.Integer(0);
-  deadline = std::min(*deadline, OwnDeadline(entry));
+  if (!entry || !conditions.Allow(entry.deadline_ms(), *deadline_ms))
+    return context.reply.Integer(0);
+  deadline_ms = std::min(*deadline_ms, OwnDeadline(entry));
   // In a replay only a record of the log removes a key; a deadline in the past does not.
-  if (*deadline <= context.now && !context.replaying) {
+  if (*deadline_ms <= context.now_ms && !context.replaying) {
     context.Remove(entry);
     context.LogInstead({"DEL", key});
   } else {
-    context.keyspace().SetDeadline(entry, *deadline);
+    context.keyspace().SetDeadline(entry, *deadline_ms);
     context.Changed(kEventGeneric, "expire", key);
-    const Int64Text at(*deadline);
+    const Int64Text at(*deadline_ms);
     context.LogInstead({"PEXPIREAT", key, at.view()});
   }
   context.reply.Integer(1);
@@ -84,28 +85,28 @@ void PExpire(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseco
 void ExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kSeconds, true}); }
 void PExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseconds, true}); }
 
-// Replies -2 if the key is absent, -1 if it has no deadline, otherwise the deadline minus `base`,
-// rounded to units of `unit_ms`.
-void ReplyDeadline(CommandContext& context, int64_t base, int64_t unit_ms) {
+// Replies -2 if the key is absent, -1 if it has no deadline, otherwise the deadline minus
+// `base_ms`, rounded to units of `unit_ms`.
+void ReplyDeadline(CommandContext& context, int64_t base_ms, int64_t unit_ms) {
   const Keyspace::Entry entry = context.Find(context.args[1]);
   if (!entry) return context.reply.Integer(-2);
-  if (entry.deadline() == kNoDeadline) return context.reply.Integer(-1);
+  if (entry.deadline_ms() == kNoDeadline) return context.reply.Integer(-1);
   // A book or an audience may outlive its deadline for a minute (Keyspace::HasExpired).
-  const int64_t left = std::max<int64_t>(0, entry.deadline() - base);
-  context.reply.Integer(left / unit_ms + (left % unit_ms * 2 >= unit_ms ? 1 : 0));
+  const int64_t left_ms = std::max<int64_t>(0, entry.deadline_ms() - base_ms);
+  context.reply.Integer(left_ms / unit_ms + (left_ms % unit_ms * 2 >= unit_ms ? 1 : 0));
 }
 
-void Ttl(CommandContext& context) { ReplyDeadline(context, context.now, 1000); }
-void PTtl(CommandContext& context) { ReplyDeadline(context, context.now, 1); }
+void Ttl(CommandContext& context) { ReplyDeadline(context, context.now_ms, 1000); }
+void PTtl(CommandContext& context) { ReplyDeadline(context, context.now_ms, 1); }
 void ExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 1000); }
 void PExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 1); }
 
 void Persist(CommandContext& context) {
   const Keyspace::Entry entry = context.FindForWrite(context.args[1]);
   if (!entry) return context.reply.Integer(0);
-  const int64_t own = OwnDeadline(entry);
-  if (entry.deadline() == own) return context.reply.Integer(0);
-  context.keyspace().SetDeadline(entry, own);
+  const int64_t own_ms = OwnDeadline(entry);
+  if (entry.deadline_ms() == own_ms) return context.reply.Integer(0);
+  context.keyspace().SetDeadline(entry, own_ms);
   context.Changed(kEventGeneric, "persist", context.args[1]);
   context.reply.Integer(1);
 }

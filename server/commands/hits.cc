@@ -72,7 +72,7 @@ void HitsAdd(CommandContext& context) {
       .window_ms = add.window_ms,
       .count = add.count,
       .cap = add.cap && context.replaying ? Hits::kNoCap : add.cap,
-      .time = {add.time.at(), add.time.now()}};
+      .time = {add.time.at_ms(), add.time.now_ms()}};
   std::optional<int64_t> in_window;
   const HitCounters::Added outcome = HitCounters(PlaceOf(context)).Add(key, addition, in_window);
   if (!CheckOutcome(context, outcome)) return;
@@ -97,8 +97,9 @@ void HitsCount(CommandContext& context) {
     if (!good) return;
   }
   int64_t hits = 0;
-  const KeyOutcome outcome = HitCounters(PlaceOf(context))
-                                 .Count(context.args[1], window_ms, {time.at(), time.now()}, hits);
+  const KeyOutcome outcome =
+      HitCounters(PlaceOf(context))
+          .Count(context.args[1], window_ms, {time.at_ms(), time.now_ms()}, hits);
   context.NoteLookup(context.args[1], outcome.found);
   if (CheckOutcome(context, outcome)) context.reply.Integer(hits);
 }
@@ -115,7 +116,7 @@ void HitsUndo(CommandContext& context) {
     if (!time.ReadOption(context, 3, options)) return;
   }
   int64_t left = 0;
-  const KeyOutcome outcome = HitCounters(PlaceOf(context)).Undo(key, count, time.now(), left);
+  const KeyOutcome outcome = HitCounters(PlaceOf(context)).Undo(key, count, time.now_ms(), left);
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(left);
   if (!outcome.changed) return;
@@ -131,7 +132,7 @@ void HitsRange(CommandContext& context) {
   std::vector<int64_t> steps;
   const KeyOutcome outcome =
       HitCounters(PlaceOf(context))
-          .Range(context.args[1], range.from, range.to, range.step_ms, steps);
+          .Range(context.args[1], range.from_ms, range.to_ms, range.step_ms, steps);
   context.NoteLookup(context.args[1], outcome.found);
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Array(steps.size());

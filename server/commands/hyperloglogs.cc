@@ -29,7 +29,7 @@ bool CheckHyperLogLog(CommandContext& context, const Keyspace::Entry& entry) {
 // Returns the string at the key for changes in place; it is created empty if the key is absent.
 Text& Writable(CommandContext& context, std::string_view key, Keyspace::Entry entry) {
   if (!entry) {
-    context.keyspace().SetString(key, hyperloglog::Empty(), kNoDeadline, context.now);
+    context.keyspace().SetString(key, hyperloglog::Empty(), kNoDeadline, context.now_ms);
     entry = context.FindForWrite(key);
   }
   return context.keyspace().MutableString(entry);

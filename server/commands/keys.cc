@@ -33,45 +33,45 @@ void Exists(CommandContext& context) {
 }
 
 void TypeOfKey(CommandContext& context) {
-  const Keyspace::Entry entry = context.keyspace().Find(context.args[1], context.now);
+  const Keyspace::Entry entry = context.keyspace().Find(context.args[1], context.now_ms);
   context.reply.Status(entry ? TypeName(entry.type()) : "none");
 }
 
 // Stores a heap value; `raw` marks a string that has been changed in place (Entry::is_raw).
-void StorePointer(Keyspace& to, std::string_view key, Type type, void* value, int64_t deadline,
-                  bool raw, int64_t now) {
-  to.SetPointer(key, type, value, deadline, now);
-  if (raw) to.MutableString(to.FindForWrite(key, now), {.begin = 0, .end = 0});
+void StorePointer(Keyspace& to, std::string_view key, Type type, void* value, int64_t deadline_ms,
+                  bool raw, int64_t now_ms) {
+  to.SetPointer(key, type, value, deadline_ms, now_ms);
+  if (raw) to.MutableString(to.FindForWrite(key, now_ms), {.begin = 0, .end = 0});
 }
 
 // Stores a copy of an entry's value, with its deadline, at another key, in the same keyspace or
 // another.
-void CopyValue(const Keyspace::Entry& from, Keyspace& to, std::string_view key, int64_t now) {
-  const int64_t deadline = from.deadline();
-  if (from.is_integer()) return to.SetInteger(key, from.integer(), deadline, now);
+void CopyValue(const Keyspace::Entry& from, Keyspace& to, std::string_view key, int64_t now_ms) {
+  const int64_t deadline_ms = from.deadline_ms();
+  if (from.is_integer()) return to.SetInteger(key, from.integer(), deadline_ms, now_ms);
   if (from.is_heap()) {
     const Type type = from.type();
     void* value = OperationsOf(type).clone(from.pointer());
-    return StorePointer(to, key, type, value, deadline, from.is_raw(), now);
+    return StorePointer(to, key, type, value, deadline_ms, from.is_raw(), now_ms);
   }
   // The bytes are copied, because they lie in the record, which the next call may move.
   const std::string bytes(from.bytes());
-  to.SetPacked(key, from.type(), bytes, deadline, now);
+  to.SetPacked(key, from.type(), bytes, deadline_ms, now_ms);
 }
 
 // As CopyValue, but removes `from`; a heap value is handed over instead of copied.
 void MoveValue(Keyspace& source, const Keyspace::Entry& from, Keyspace& to, std::string_view key,
-               int64_t now) {
+               int64_t now_ms) {
   if (!from.is_heap()) {
     const std::string old_key(from.key());
-    CopyValue(from, to, key, now);
-    return source.Erase(source.FindForWrite(old_key, now));
+    CopyValue(from, to, key, now_ms);
+    return source.Erase(source.FindForWrite(old_key, now_ms));
   }
   const Type type = from.type();
-  const int64_t deadline = from.deadline();
+  const int64_t deadline_ms = from.deadline_ms();
   const bool raw = from.is_raw();
   void* value = source.Release(from);
-  StorePointer(to, key, type, value, deadline, raw, now);
+  StorePointer(to, key, type, value, deadline_ms, raw, now_ms);
 }
 
 void RenameTo(CommandContext& context, bool only_if_absent) {
@@ -88,7 +88,7 @@ void RenameTo(CommandContext& context, bool only_if_absent) {
     if (only_if_absent) return done(0);
     keyspace.Erase(target);
   }
-  MoveValue(keyspace, context.FindForWrite(from), keyspace, to, context.now);
+  MoveValue(keyspace, context.FindForWrite(from), keyspace, to, context.now_ms);
   context.Changed(kEventGeneric, "rename_from", from);
   context.Changed(kEventGeneric, "rename_to", to);
   done(1);
@@ -107,8 +107,8 @@ void Move(CommandContext& context) {
   }
   Keyspace& to = context.engine().database(*target);
   const Keyspace::Entry entry = context.FindForWrite(key);
-  if (!entry || to.Find(key, context.now)) return context.reply.Integer(0);
-  MoveValue(context.keyspace(), entry, to, key, context.now);
+  if (!entry || to.Find(key, context.now_ms)) return context.reply.Integer(0);
+  MoveValue(context.keyspace(), entry, to, key, context.now_ms);
   context.Changed(kEventGeneric, "move_from", key);
   context.host.key_events.Changed(kEventGeneric, "move_to", *target, key);
   context.reply.Integer(1);
@@ -145,11 +145,11 @@ void Copy(CommandContext& context) {
   }
   Keyspace& target = context.engine().database(options.database);
   if (!context.Find(from)) return context.reply.Integer(0);
-  if (const Keyspace::Entry old = target.FindForWrite(to, context.now)) {
+  if (const Keyspace::Entry old = target.FindForWrite(to, context.now_ms)) {
     if (!options.replace) return context.reply.Integer(0);
     target.Erase(old);
   }
-  CopyValue(context.keyspace().Find(from, context.now), target, to, context.now);
+  CopyValue(context.keyspace().Find(from, context.now_ms), target, to, context.now_ms);
   context.CountChange();
   context.host.key_events.Changed(kEventGeneric, "copy_to", options.database, to);
   context.reply.Integer(1);
@@ -162,7 +162,7 @@ void RandomKey(CommandContext& context) {
   while (const Keyspace::Entry entry = keyspace.Sample(context.host.random())) {
     const std::string key(entry.key());
     // Find removes the key if it has expired.
-    if (keyspace.Find(key, context.now)) return context.reply.Bulk(key);
+    if (keyspace.Find(key, context.now_ms)) return context.reply.Bulk(key);
   }
   context.reply.Null();
 }
@@ -176,7 +176,7 @@ void Keys(CommandContext& context) {
   uint64_t position = 0;
   while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
     keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {
-      if (keyspace.HasExpired(entry, context.now) || !(all || GlobMatch(pattern, entry.key())))
+      if (keyspace.HasExpired(entry, context.now_ms) || !(all || GlobMatch(pattern, entry.key())))
         return;
       context.reply.Bulk(entry.key());
       ++found;
@@ -188,8 +188,8 @@ void Keys(CommandContext& context) {
 // Returns the entry that OBJECT looks at, without marking an access; replies null if it is absent.
 Keyspace::Entry PeekOrNull(CommandContext& context) {
   const std::string_view key = context.args[2];
-  context.keyspace().ExpireIfDue(key, context.now);
-  const Keyspace::Entry entry = context.keyspace().Peek(key, context.now);
+  context.keyspace().ExpireIfDue(key, context.now_ms);
+  const Keyspace::Entry entry = context.keyspace().Peek(key, context.now_ms);
   if (!entry) context.reply.Null();
   return entry;
 }
@@ -215,7 +215,7 @@ void ObjectIdleTime(CommandContext& context) {
         "switching between policies at runtime LRU and LFU data will take some time to adjust.");
   }
   const AccessTracking& tracking = context.keyspace().access_tracking();
-  context.reply.Integer(IdleSeconds(entry.access(), tracking.Passed(context.now)));
+  context.reply.Integer(IdleSeconds(entry.access(), tracking.Passed(context.now_ms)));
 }
 
 void ObjectFreq(CommandContext& context) {
@@ -228,7 +228,7 @@ void ObjectFreq(CommandContext& context) {
         "adjust.");
   }
   const AccessTracking& tracking = context.keyspace().access_tracking();
-  context.reply.Integer(FrequencyOf(entry.access(), tracking, tracking.Passed(context.now)));
+  context.reply.Integer(FrequencyOf(entry.access(), tracking, tracking.Passed(context.now_ms)));
 }
 
 void ObjectHelp(CommandContext& context) {

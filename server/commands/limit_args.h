@@ -33,7 +33,7 @@ struct LimitArgs {
   LimitRequest request() const {
     return {.keys = {keys.data(), keys.size()},
             .cost = cost,
-            .time = {time.at(), time.now()},
+            .time = {time.at_ms(), time.now_ms()},
             .once = once,
             .max_holds = max_holds};
   }

@@ -128,17 +128,17 @@ void LimitGive(CommandContext& context) {
   const std::string_view key = context.args[1];
   GiveArgs give{.time = EventTime(context)};
   if (!ParseGive(context, give)) return;
-  const int64_t not_after = give.has_at ? give.time.at() : kMaxInstantMs;
+  const int64_t not_after_ms = give.has_at ? give.time.at_ms() : kMaxInstantMs;
   const KeyOutcome outcome =
-      Limits(PlaceOf(context)).Give(key, give.count, give.time.now(), not_after);
+      Limits(PlaceOf(context)).Give(key, give.count, give.time.now_ms(), not_after_ms);
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(outcome.found ? 1 : 0);
   if (!outcome.changed) return;
   ReportChange(context, key, outcome, "limit.give");
   ReportFreed(context, key);
   const Int64Text count(give.count);
-  const InstantText at(not_after);
-  const InstantText now(give.time.now());
+  const InstantText at(not_after_ms);
+  const InstantText now(give.time.now_ms());
   context.LogInstead({"LIMIT.GIVE", key, count.view(), "AT", at.view(), "NOW", now.view()});
 }
 

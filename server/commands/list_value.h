@@ -22,7 +22,7 @@ inline void Push(List& list, ListEnd end, std::string_view text) {
 
 // Creates an empty list at the key, replacing its value. The caller must add an element to it.
 inline List& CreateList(CommandContext& context, std::string_view key) {
-  return context.keyspace().SetHeap(key, new List, kNoDeadline, context.now);
+  return context.keyspace().SetHeap(key, new List, kNoDeadline, context.now_ms);
 }
 
 inline void ReplyElement(ReplyBuilder& reply, const List& list, size_t i) {

@@ -152,7 +152,7 @@ void Left(CommandContext& context) {
   QuotaArgs args(context);
   QuotaId user;
   QuotaArgs::Ids skus;
-  int64_t at_ms = args.now();
+  int64_t at_ms = args.now_ms();
   const QuotaBook* book = nullptr;
   if (!args.Read("user", user) || !args.ReadIds("sku", skus)) return;
   while (args.TakeOption("at")) {
@@ -165,7 +165,7 @@ void Left(CommandContext& context) {
       args.TooMuch("sku");
       return;
     }
-    book->Left(user, skus, at_ms, args.now(), lefts, context.fetched);
+    book->Left(user, skus, at_ms, args.now_ms(), lefts, context.fetched);
   } else {
     for (const QuotaId& sku : skus) {
       lefts.BeginSku(sku);
@@ -209,7 +209,7 @@ void LeftByUser(CommandContext& context) {
   if (!args.ReadBook(book)) return;
   if (book == nullptr) return ReplyEmptyArrays(context.reply, users.size());
   QuotaUserLefts left;
-  if (!book->LeftAll(users, actions, args.now(), left)) {
+  if (!book->LeftAll(users, actions, args.now_ms(), left)) {
     args.TooMuch("user");
     return;
   }
@@ -237,7 +237,7 @@ void ShowQuota(CommandContext& context) {
     return;
   }
   context.reply.Array(skus.size());
-  book->Uses(user, skus, args.now(), [&](std::span<const QuotaUse> uses) {
+  book->Uses(user, skus, args.now_ms(), [&](std::span<const QuotaUse> uses) {
     context.reply.Array(uses.size());
     for (const QuotaUse& use : uses) {
       context.reply.Array(6);
@@ -257,9 +257,9 @@ void History(CommandContext& context) {
   if (!args.Read("user", user) || !args.End() || !args.ReadBook(book)) return;
   if (book == nullptr) return context.reply.Array(0);
   size_t lines = 0;
-  book->ForEachPurchase(user, args.now(), [&](const QuotaPurchase&) { ++lines; });
+  book->ForEachPurchase(user, args.now_ms(), [&](const QuotaPurchase&) { ++lines; });
   context.reply.Array(lines);
-  book->ForEachPurchase(user, args.now(), [&](const QuotaPurchase& line) {
+  book->ForEachPurchase(user, args.now_ms(), [&](const QuotaPurchase& line) {
     context.reply.Array(6);
     for (const QuotaId& id : {line.order, line.sku, line.action}) ReplyId(context.reply, id);
     for (const int64_t field : {int64_t{line.qty}, line.ts_ms, line.held_until_ms}) {

@@ -16,12 +16,12 @@ namespace tally::server {
 QuotaArgs::QuotaArgs(CommandContext& context)
     : context_(context),
       args_(context.args),
-      now_(context.now),
+      now_ms_(context.now_ms),
       lag_ms_(context.engine().deletion_lag_ms()) {
   if (context.replaying) {
     TakeReplayWords();
   } else {
-    retention_ = context.host.limits.quota_retention;
+    retention_ms_ = context.host.limits.quota_retention_ms;
   }
 }
 
@@ -32,21 +32,21 @@ void QuotaArgs::TakeReplayWords() {
     if (value) args_ = args_.first(args_.size() - 2);
     return value;
   };
-  retention_ = take_last("keep");
-  if (retention_ && *retention_ <= 0) retention_.reset();
+  retention_ms_ = take_last("keep");
+  if (retention_ms_ && *retention_ms_ <= 0) retention_ms_.reset();
   lag_ms_ = std::max<int64_t>(0, take_last("lag").value_or(0));
-  now_ = take_last("now").value_or(now_);
+  now_ms_ = take_last("now").value_or(now_ms_);
 }
 
 void QuotaArgs::Log(bool with_retention) {
   WordList words(args_.begin(), args_.end());
   if (!logged_name_.empty()) words.front() = logged_name_;
-  const Int64Text now(now_);
+  const Int64Text now(now_ms_);
   words.push_back("NOW");
   words.push_back(now.view());
   const Int64Text lag(lag_ms_);
   if (lag_ms_ != 0) AppendWords(words, {{"LAG", lag.view()}});
-  const Int64Text retention(retention_.value_or(0));
+  const Int64Text retention(retention_ms_.value_or(0));
   if (with_retention) {
     words.push_back("KEEP");
     words.push_back(retention.view());
@@ -142,7 +142,7 @@ bool QuotaArgs::ReadInstant(int64_t& unix_ms) {
 
 bool QuotaArgs::ReadPastInstant(int64_t& unix_ms) {
   if (!ReadInstant(unix_ms)) return false;
-  unix_ms = std::min(unix_ms, now_);
+  unix_ms = std::min(unix_ms, now_ms_);
   return true;
 }
 

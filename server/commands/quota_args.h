@@ -32,11 +32,11 @@ class QuotaArgs {
   std::string_view book() const { return args_[1]; }
   // The instant (unix ms) at which the call is judged: the server's clock, or in a replay the
   // logged instant.
-  int64_t now() const { return now_; }
+  int64_t now_ms() const { return now_ms_; }
   // Whether the call is read from a log.
   bool replaying() const { return context_.replaying; }
   // What QuotaBooks must know of a call that may change the book.
-  QuotaBooks::Call call() const { return {book(), now_, retention_, lag_ms_}; }
+  QuotaBooks::Call call() const { return {book(), now_ms_, retention_ms_, lag_ms_}; }
 
   bool done() const { return next_ == args_.size(); }
   // Whether the next argument is this word, in any case; `word` must be in lower case.
@@ -94,10 +94,10 @@ class QuotaArgs {
   Args args_;  // without the words that only the log has
   size_t next_ = 2;
   std::string_view logged_name_;  // empty: the command's own
-  int64_t now_;
+  int64_t now_ms_;
   int64_t lag_ms_;
   OptionWords options_;
-  std::optional<int64_t> retention_;  // if nothing, the book keeps its own
+  std::optional<int64_t> retention_ms_;  // if nothing, the book keeps its own
 };
 
 }  // namespace tally::server

@@ -34,7 +34,7 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
     if (args.done() || AtOption(args) || args.AtHold()) break;
   }
   order.items = items;
-  order.ts_ms = args.now();
+  order.ts_ms = args.now_ms();
   while (!args.done()) {
     if (args.TakeOption("once")) {
       order.once = true;
@@ -58,7 +58,7 @@ bool ReadReturn(QuotaArgs& args, QuotaReturn& request, std::vector<QuotaReturnIt
     if (!args.Read("sku", item.sku) || !args.ReadCount("qty", 1, item.qty)) return false;
   } while (!args.done() && !AtOption(args));
   request.items = items;
-  request.ts_ms = args.now();
+  request.ts_ms = args.now_ms();
   while (!args.done()) {
     if (args.TakeOption("once")) {
       request.once = true;

@@ -128,7 +128,7 @@ void LimitExtend(CommandContext& context) {
                             .ttl_ms = ttl_ms,
                             .limits = {.keys = {extend.keys.data(), extend.keys.size()},
                                        .cost = extend.cost.value_or(0),
-                                       .time = {extend.time.at(), extend.time.now()}}};
+                                       .time = {extend.time.at_ms(), extend.time.now_ms()}}};
   const HoldResult result = Reservations(PlaceOf(context)).Extend(request);
   ReplyHeld(context, result);
   LogEnded(context, result);
@@ -160,7 +160,7 @@ void LimitCommit(CommandContext& context) {
                               .keep = commit.keep,
                               .force = commit.force,
                               .max_holds = context.host.limits.limit_max_holds};
-  const SettleResult result = Reservations(PlaceOf(context)).Commit(request, commit.time.now());
+  const SettleResult result = Reservations(PlaceOf(context)).Commit(request, commit.time.now_ms());
   if (CheckResult(context, result, result.wrong)) {
     const int64_t fields[] = {OutcomeOf(result.settled), result.settled.held,
                               result.settled.counted};
@@ -189,7 +189,7 @@ void LimitCancel(CommandContext& context) {
   const std::string_view id = context.args[kHoldIdPlace];
   const SettleResult result =
       Reservations(PlaceOf(context))
-          .Cancel(id, {cancel.keys.data(), cancel.keys.size()}, cancel.time.now());
+          .Cancel(id, {cancel.keys.data(), cancel.keys.size()}, cancel.time.now_ms());
   if (CheckResult(context, result, result.wrong)) {
     context.reply.Array(2);
     context.reply.Integer(OutcomeOf(result.settled));

@@ -19,14 +19,14 @@ void Scan(CommandContext& context) {
   const uint64_t next =
       context.keyspace().Scan(*cursor, options.count, [&](const Keyspace::Entry& entry) {
         if (!options.Matches(entry.key())) return;
-        if (context.keyspace().HasExpired(entry, context.now)) {
+        if (context.keyspace().HasExpired(entry, context.now_ms)) {
           due.emplace_back(entry.key());
           return;
         }
         if (options.type && !IsWord(*options.type, TypeName(entry.type()))) return;
         found.Add(entry.key());
       });
-  for (const std::string& key : due) context.keyspace().ExpireIfDue(key, context.now);
+  for (const std::string& key : due) context.keyspace().ExpireIfDue(key, context.now_ms);
   found.Finish(next);
 }
 

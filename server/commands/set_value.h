@@ -15,7 +15,7 @@ inline SetLimits SetLimitsOf(const CommandContext& context) {
 
 // Stores the set at the key without a deadline; replaces whatever the key holds.
 inline Set& StoreSet(CommandContext& context, std::string_view key, Set&& set) {
-  return context.keyspace().SetHeap(key, new Set(std::move(set)), kNoDeadline, context.now);
+  return context.keyspace().SetHeap(key, new Set(std::move(set)), kNoDeadline, context.now_ms);
 }
 
 inline void ReplyMembers(ReplyBuilder& reply, const Set& set) {

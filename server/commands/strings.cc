@@ -21,7 +21,7 @@ struct SetOptions {
   bool only_if_present = false;
   bool get = false;
   bool keep_deadline = false;
-  std::optional<int64_t> deadline;
+  std::optional<int64_t> deadline_ms;
 };
 
 // Returns false after replying an error.
@@ -42,35 +42,35 @@ bool ParseSetOptions(CommandContext& context, SetOptions& options) {
       return false;
     }
   }
-  return expiry.Read(context, options.deadline);
+  return expiry.Read(context, options.deadline_ms);
 }
 
 void LogSet(CommandContext& context, std::string_view key, std::string_view value,
-            int64_t deadline) {
-  if (deadline == kNoDeadline) return context.LogInstead({"SET", key, value});
-  if (deadline == Keyspace::kKeepDeadline) {
+            int64_t deadline_ms) {
+  if (deadline_ms == kNoDeadline) return context.LogInstead({"SET", key, value});
+  if (deadline_ms == Keyspace::kKeepDeadline) {
     return context.LogInstead({"SET", key, value, "KEEPTTL"});
   }
-  const Int64Text at(deadline);
+  const Int64Text at(deadline_ms);
   context.LogInstead({"SET", key, value, "PXAT", at.view()});
 }
 
 // Stores a string. A long value of a call that came alone is taken from the request, not copied.
 void PutString(CommandContext& context, std::string_view key, std::string_view value,
-               int64_t deadline) {
+               int64_t deadline_ms) {
   if (context.came_alone()) {
     if (Text text = context.TakeFromRequest(value); !text.empty()) {
-      return context.keyspace().SetText(key, std::move(text), deadline, context.now);
+      return context.keyspace().SetText(key, std::move(text), deadline_ms, context.now_ms);
     }
   }
-  context.keyspace().SetString(key, value, deadline, context.now);
+  context.keyspace().SetString(key, value, deadline_ms, context.now_ms);
 }
 
 void StoreString(CommandContext& context, std::string_view key, std::string_view value,
-                 int64_t deadline) {
-  PutString(context, key, value, deadline);
+                 int64_t deadline_ms) {
+  PutString(context, key, value, deadline_ms);
   context.Changed(kEventString, "set", key);
-  if (deadline != kNoDeadline && deadline != Keyspace::kKeepDeadline) {
+  if (deadline_ms != kNoDeadline && deadline_ms != Keyspace::kKeepDeadline) {
     context.Changed(kEventGeneric, "expire", key);
   }
 }
@@ -98,18 +98,18 @@ void SetString(CommandContext& context) {
     if (!options.get) context.reply.Null();
     return;
   }
-  const int64_t deadline =
-      options.keep_deadline ? Keyspace::kKeepDeadline : options.deadline.value_or(kNoDeadline);
-  StoreString(context, key, value, deadline);
-  LogSet(context, key, value, deadline);
+  const int64_t deadline_ms =
+      options.keep_deadline ? Keyspace::kKeepDeadline : options.deadline_ms.value_or(kNoDeadline);
+  StoreString(context, key, value, deadline_ms);
+  LogSet(context, key, value, deadline_ms);
   if (!options.get) context.reply.Ok();
 }
 
 void SetWithTtl(CommandContext& context, TimeUnit unit) {
-  const auto deadline = DeadlineArg(context, 2, {unit, false});
-  if (!deadline) return;
-  StoreString(context, context.args[1], context.args[3], *deadline);
-  LogSet(context, context.args[1], context.args[3], *deadline);
+  const auto deadline_ms = DeadlineArg(context, 2, {unit, false});
+  if (!deadline_ms) return;
+  StoreString(context, context.args[1], context.args[3], *deadline_ms);
+  LogSet(context, context.args[1], context.args[3], *deadline_ms);
   context.reply.Ok();
 }
 
@@ -163,18 +163,18 @@ void GetEx(CommandContext& context) {
   const Keyspace::Entry entry = context.Find(key);
   if (!context.CheckType(entry, Type::kString)) return;
   if (!entry) return context.reply.Null();
-  std::optional<int64_t> deadline;
-  if (!expiry.Read(context, deadline)) return;
+  std::optional<int64_t> deadline_ms;
+  if (!expiry.Read(context, deadline_ms)) return;
   ReplyString(context.reply, entry);
-  if (deadline && *deadline <= context.now) {
+  if (deadline_ms && *deadline_ms <= context.now_ms) {
     context.Remove(entry);
     context.LogInstead({"DEL", key});
-  } else if (deadline) {
-    context.keyspace().SetDeadline(entry, *deadline);
+  } else if (deadline_ms) {
+    context.keyspace().SetDeadline(entry, *deadline_ms);
     context.Changed(kEventGeneric, "expire", key);
-    const Int64Text at(*deadline);
+    const Int64Text at(*deadline_ms);
     context.LogInstead({"PEXPIREAT", key, at.view()});
-  } else if (persist && entry.deadline() != kNoDeadline) {
+  } else if (persist && entry.deadline_ms() != kNoDeadline) {
     context.keyspace().SetDeadline(entry, kNoDeadline);
     context.Changed(kEventGeneric, "persist", key);
     context.LogInstead({"PERSIST", key});
@@ -203,7 +203,7 @@ bool CheckPairs(CommandContext& context) {
 void StorePairs(CommandContext& context) {
   const size_t last = context.args.size() - 2;
   for (size_t i = 1; i < last; i += 2) {
-    context.keyspace().SetString(context.args[i], context.args[i + 1], kNoDeadline, context.now);
+    context.keyspace().SetString(context.args[i], context.args[i + 1], kNoDeadline, context.now_ms);
     context.Changed(kEventString, "set", context.args[i]);
   }
   StoreString(context, context.args[last], context.args[last + 1], kNoDeadline);
@@ -289,7 +289,7 @@ void SetRange(CommandContext& context) {
   }
   if (!FitsLimit(context, static_cast<size_t>(*offset), part.size())) return;
   if (!entry) {
-    context.keyspace().SetString(key, "", kNoDeadline, context.now);
+    context.keyspace().SetString(key, "", kNoDeadline, context.now_ms);
     entry = context.FindForWrite(key);
   }
   const auto begin = static_cast<size_t>(*offset);

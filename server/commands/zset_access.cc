@@ -14,7 +14,7 @@ ZSet* SetForWrite(CommandContext& context, std::string_view key) {
   if (!context.Write(key, set)) return nullptr;
   if (set != nullptr) return set;
   Keyspace& keyspace = context.keyspace();
-  return &keyspace.SetHeap(key, new ZSet(keyspace.seed()), kNoDeadline, context.now);
+  return &keyspace.SetHeap(key, new ZSet(keyspace.seed()), kNoDeadline, context.now_ms);
 }
 
 void ReplyScored(ReplyBuilder& reply, const ElementView& member, double score) {

@@ -221,7 +221,7 @@ void StoreOperation(CommandContext& context, Operation operation, std::string_vi
   auto result = Compute(context, request, operation);
   const size_t stored = result->size();
   if (stored > 0) {
-    context.keyspace().SetHeap(target, result.release(), kNoDeadline, context.now);
+    context.keyspace().SetHeap(target, result.release(), kNoDeadline, context.now_ms);
     context.Changed(kEventZset, event, target);
   } else if (const Keyspace::Entry old = context.FindForWrite(target)) {
     context.Remove(old);

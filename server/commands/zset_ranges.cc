@@ -197,7 +197,7 @@ void ZRangeStore(CommandContext& context) {
   }
   const size_t stored = copy->size();
   if (stored > 0) {
-    keyspace.SetHeap(target, copy.release(), kNoDeadline, context.now);
+    keyspace.SetHeap(target, copy.release(), kNoDeadline, context.now_ms);
     context.Changed(kEventZset, "zrangestore", target);
   } else if (const Keyspace::Entry old = context.FindForWrite(target)) {
     context.Remove(old);

@@ -221,9 +221,9 @@ constexpr Directive kWithEffect[] = {
     {"scripting", "", BoolField{&Config::scripting}, kImmutable},
     {"busy-reply-threshold", "lua-time-limit",
      IntField{&Config::busy_reply_threshold, 0, kInt64Max}},
-    {"max-lateness", "", DurationField{&Config::max_lateness, 0, kMaxDurationMs}},
+    {"max-lateness", "", DurationField{&Config::max_lateness_ms, 0, kMaxDurationMs}},
     {"limit-max-holds", "", IntField{&Config::limit_max_holds, 0, kInt64Max}},
-    {"quota-retention", "", DurationField{&Config::quota_retention, 1, kMaxDurationMs}},
+    {"quota-retention", "", DurationField{&Config::quota_retention_ms, 1, kMaxDurationMs}},
 };
 
 constexpr auto kAllDirectives = [] {

@@ -40,8 +40,8 @@ void CallRecorder::Record(const Client& client, const CommandEntry& entry, Args 
     CountFailure(client, entry, reply_begin);
   if (server_.hot_keys.active()) [[unlikely]]
     NoteHotKeys(client, entry, args, reply_begin, micros);
-  const int64_t slower_than = server_.config.slowlog_log_slower_than;
-  if (slower_than >= 0 && micros >= slower_than) [[unlikely]] {
+  const int64_t slower_than_us = server_.config.slowlog_log_slower_than;
+  if (slower_than_us >= 0 && micros >= slower_than_us) [[unlikely]] {
     if ((entry.command->flags & kSkipSlowlog) == 0) AddToSlowlog(client, entry, args, micros);
   }
   const int64_t threshold_ms = server_.config.latency_monitor_threshold;

@@ -135,9 +135,9 @@ const CommandEntry* Dispatcher::Resolve(Client& client, Args args) {
 // HTTP request may be run as a command.
 bool Dispatcher::RefuseBrowser(Client& client, std::string_view word) {
   if (!IsWord(word, "post") && !IsWord(word, "host:")) return false;
-  const int64_t now = server_.clock.now_ms();
-  if (now - browser_warned_ms_ > kWarningPauseMs) {
-    browser_warned_ms_ = now;
+  const int64_t now_ms = server_.clock.now_ms();
+  if (now_ms - browser_warned_ms_ > kWarningPauseMs) {
+    browser_warned_ms_ = now_ms;
     server_.log.Warning("HTTP from ", client.address,
                         " on the port of RESP. The connection is closed.");
   }
@@ -217,12 +217,12 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
 
 void Dispatcher::Run(Client& client, const CommandEntry& entry, Args args) {
   const size_t reply_begin = client.output.size();
-  const int64_t begin = last_micros_;
+  const int64_t begin_us = last_micros_;
   ServerContext context(server_, client,
                         {.entry = entry,
                          .args = args,
                          .database = client.database,
-                         .now = server_.clock.now_ms(),
+                         .now_ms = server_.clock.now_ms(),
                          .fetched = client.fetched_command == &entry,
                          .request = client.request});
   server_.tracking.set_author(client.id);
@@ -231,10 +231,10 @@ void Dispatcher::Run(Client& client, const CommandEntry& entry, Args args) {
     server_.tracking.NoteRead(client, entry, args);
   last_micros_ = CycleMicros();
   if (client.blocked != nullptr) [[unlikely]] {
-    client.blocked->micros = last_micros_ - begin;
-    recorder_.RecordBlocked(entry, last_micros_ - begin);
+    client.blocked->micros = last_micros_ - begin_us;
+    recorder_.RecordBlocked(entry, last_micros_ - begin_us);
   } else {
-    recorder_.Record(client, entry, args, reply_begin, last_micros_ - begin);
+    recorder_.Record(client, entry, args, reply_begin, last_micros_ - begin_us);
   }
   if ((entry.command->flags & (kSkipMonitor | kAdmin)) == 0) {
     FeedMonitors(server_.clients, server_.clock, client, args);
@@ -248,7 +248,7 @@ void Dispatcher::Replay(Client& client, const CommandEntry& entry, Args args) {
                         {.entry = entry,
                          .args = args,
                          .database = client.database,
-                         .now = server_.clock.now_ms(),
+                         .now_ms = server_.clock.now_ms(),
                          .replaying = true,
                          .request = client.request});
   Call(context);
@@ -259,7 +259,7 @@ void Dispatcher::Follow(Client& client, const CommandEntry& entry, Args args) {
                         {.entry = entry,
                          .args = args,
                          .database = client.database,
-                         .now = server_.clock.now_ms(),
+                         .now_ms = server_.clock.now_ms(),
                          .replaying = true,
                          .logs_replay = true,
                          .request = client.request});
@@ -335,7 +335,7 @@ void Dispatcher::RunBlocked(Client& client, const std::string_view* key) {
   const CommandEntry& entry = *command->entry;
   const std::vector<std::string_view> args(command->args.begin(), command->args.end());
   const size_t reply_begin = client.output.size();
-  const int64_t begin = last_micros_;
+  const int64_t begin_us = last_micros_;
   client.state.command.Begin();
   // The user's rights may have changed since the command began to wait.
   const AclVerdict verdict = server_.guard.Check(client, entry, args, "toplevel");
@@ -344,7 +344,7 @@ void Dispatcher::RunBlocked(Client& client, const std::string_view* key) {
                           {.entry = entry,
                            .args = args,
                            .database = command->database,
-                           .now = server_.clock.now_ms(),
+                           .now_ms = server_.clock.now_ms(),
                            .ready_key = key});
     server_.tracking.set_author(client.id);
     Call(context);
@@ -353,7 +353,7 @@ void Dispatcher::RunBlocked(Client& client, const std::string_view* key) {
   }
   last_micros_ = CycleMicros();
   if (client.blocked != nullptr) return client.state.command.End();
-  recorder_.RecordAwaited(client, *command, args, reply_begin, last_micros_ - begin);
+  recorder_.RecordAwaited(client, *command, args, reply_begin, last_micros_ - begin_us);
   client.state.command.End();
   FinishReply(client, reply_begin);
   server_.clients.MarkPending(client);

@@ -24,11 +24,11 @@ class Dispatcher final : public CommandRunner {
 
   // Called before the requests of one read. Each command is timed from the end of the one before
   // it.
-  void BeginBatch() override { batch_begin_ = last_micros_ = CycleMicros(); }
+  void BeginBatch() override { batch_begin_us_ = last_micros_ = CycleMicros(); }
   // When the last command ended (CycleMicros), and how many microseconds the batch had
   // taken by then.
   int64_t last_micros() const { return last_micros_; }
-  int64_t batch_micros() const { return last_micros_ - batch_begin_; }
+  int64_t batch_micros() const { return last_micros_ - batch_begin_us_; }
   int64_t MeasureBatch() override {
     last_micros_ = CycleMicros();
     return batch_micros();
@@ -87,7 +87,7 @@ class Dispatcher final : public CommandRunner {
   Services& server_;
   Admission admission_;
   CallRecorder recorder_;
-  int64_t batch_begin_ = 0;
+  int64_t batch_begin_us_ = 0;
   int64_t last_micros_ = 0;  // when the last command ended
   int64_t browser_warned_ms_ = 0;
 };

@@ -133,10 +133,10 @@ void AofPersistence::Cron() {
 }
 
 void AofPersistence::SaveIfDue() {
-  const int64_t now = server_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   const uint64_t changes = server_.stats.changes_since_save;
   const RewriteResults& saves = rewriter_.results(rewriter_.saved());
-  if (rules_.SnapshotIsDue(saves, log_.is_on(), changes, now)) {
+  if (rules_.SnapshotIsDue(saves, log_.is_on(), changes, now_ms)) {
     if (saves.pause.failures() == 0) report_.ChangesAreDue(changes);
     return rewriter_.StartAutomatic(rewriter_.saved());
   }
@@ -144,7 +144,7 @@ void AofPersistence::SaveIfDue() {
   const size_t logs = files_.directory().manifest().logs.size();
   const SaveRules::Log log{logs, files_.base_bytes(), bytes_since_base()};
   const RewriteResults& results = rewriter_.results(Snapshot::kBase);
-  if (!rules_.RewriteIsDue(results, log, now)) return;
+  if (!rules_.RewriteIsDue(results, log, now_ms)) return;
   if (results.pause.failures() == 0) report_.LogIsDue(log.bytes_since_base);
   rewriter_.StartAutomatic(Snapshot::kBase);
 }

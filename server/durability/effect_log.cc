@@ -111,12 +111,12 @@ absl::Status EffectLog::ApplyPolicy() {
 const absl::Status& EffectLog::error() const { return is_on() ? writer_->error() : ok_; }
 
 bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
-  const int64_t now = clock_.steady_ms();
-  if (now - last_recovery_ms_ < kRecoveryIntervalMs) return false;
-  last_recovery_ms_ = now;
+  const int64_t now_ms = clock_.steady_ms();
+  if (now_ms - last_recovery_ms_ < kRecoveryIntervalMs) return false;
+  last_recovery_ms_ = now_ms;
   if (lost()) return replace().ok();
   const uint64_t sequence = writer_->sequence();
-  if (!writer_->TryRecover(now).ok()) return false;
+  if (!writer_->TryRecover(now_ms).ok()) return false;
   // The writer may have gone on in a new log. The old one counts up to where the new one follows,
   // unless it was dropped because nothing in it was on disk.
   const LogPosition& previous = writer_->previous();
@@ -146,15 +146,15 @@ absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& 
   // The snapshot holds the effects of the running turn, so the log must have them before it begins.
   if (absl::Status status = FlushAll(); !status.ok()) return status;
   effects_.ForgetDatabase();
-  const int64_t now = clock_.steady_ms();
+  const int64_t now_ms = clock_.steady_ms();
   if (next.sequence == 0) {
-    auto position = writer_->Mark(now);
+    auto position = writer_->Mark(now_ms);
     if (!position.ok()) return position.status();
     NoteAll();
     return Begin{*position};
   }
   const uint64_t bytes = writer_->current_size();
-  if (absl::Status status = writer_->SwitchTo(std::move(next), now); !status.ok()) return status;
+  if (absl::Status status = writer_->SwitchTo(std::move(next), now_ms); !status.ok()) return status;
   files_.LogFollowed(bytes);
   NoteAll();
   return Begin{header_of_next, true};

@@ -57,7 +57,7 @@ absl::StatusOr<bool> Loader::Step() {
 absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
   // The clock is asked once for so many keys of Redis.
   constexpr int kSteps = 32;
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
     if (is_read_) {
@@ -67,7 +67,7 @@ absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
     for (int i = redis_ == nullptr ? 1 : kSteps; i > 0 && more.ok() && *more; --i) more = Step();
     is_read_ = more.ok() && !*more;
     if (is_read_) more = true;
-  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin_us < budget_us);
   return more;
 }
 

@@ -18,19 +18,20 @@ class FileTarget final : public rdb::ByteTarget {
   File& file_;
 };
 
-absl::Status WriteAndSync(Engine& engine, int64_t now, FileSystem& files, const std::string& path) {
+absl::Status WriteAndSync(Engine& engine, int64_t now_ms, FileSystem& files,
+                          const std::string& path) {
   auto file = files.Create(path);
   if (!file.ok()) return file.status();
   FileTarget target(**file);
-  absl::Status status = rdb::WriteRdb(engine, {.version = kRedisVersion, .now = now}, target);
+  absl::Status status = rdb::WriteRdb(engine, {.version = kRedisVersion, .now_ms = now_ms}, target);
   return status.ok() ? (*file)->Sync() : status;
 }
 
 }  // namespace
 
-absl::Status ExportRdb(Engine& engine, int64_t now, FileSystem& files, const std::string& path) {
+absl::Status ExportRdb(Engine& engine, int64_t now_ms, FileSystem& files, const std::string& path) {
   const std::string temporary = path + ".temp";
-  absl::Status status = WriteAndSync(engine, now, files, temporary);
+  absl::Status status = WriteAndSync(engine, now_ms, files, temporary);
   if (status.ok()) status = files.Rename(temporary, path);
   if (!status.ok()) {
     files.Remove(temporary).IgnoreError();

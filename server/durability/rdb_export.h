@@ -12,7 +12,7 @@
 namespace tally::server {
 
 // The engine must not change meanwhile. A file of that name is replaced when the new one is on the
-// disk, and stays as it is after an error. `now` is in unix ms.
-absl::Status ExportRdb(Engine& engine, int64_t now, FileSystem& files, const std::string& path);
+// disk, and stays as it is after an error. `now_ms` is in unix ms.
+absl::Status ExportRdb(Engine& engine, int64_t now_ms, FileSystem& files, const std::string& path);
 
 }  // namespace tally::server

@@ -27,7 +27,7 @@ absl::Status RdbSave::BeginWriting() {
   emitter_ = std::make_unique<rdb::RdbEmitter>(
       parts().engine,
       rdb::RdbOptions{.version = kRedisVersion,
-                      .now = parts().clock.now_ms(),
+                      .now_ms = parts().clock.now_ms(),
                       .compress_most = compresses_ ? rdb::kCompressedInSlices : 0},
       *target_);
   parts().report.RdbBegins(request_.path);

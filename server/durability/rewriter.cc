@@ -108,11 +108,11 @@ void Rewriter::TakeTurn(Pace pace) {
   StartRequested();
   if (!running()) return;
   if (pace == Pace::kStep) return RunSlice(0, Waiting::kNo);
-  const int64_t begin = Clock::MonotonicMicros();
-  const auto budget_us = pacing_.SliceDue(stats_.commands_processed, begin);
+  const int64_t begin_us = Clock::MonotonicMicros();
+  const auto budget_us = pacing_.SliceDue(stats_.commands_processed, begin_us);
   if (!budget_us.has_value()) return;
   RunSlice(*budget_us, Waiting::kNo);
-  pacing_.SliceRan(begin, Clock::MonotonicMicros());
+  pacing_.SliceRan(begin_us, Clock::MonotonicMicros());
 }
 
 std::optional<int64_t> Rewriter::NextSliceInMicros() {
@@ -130,8 +130,8 @@ void Rewriter::Settle() {
   RewriteResults* const results = this->results();
   const uint64_t failures = results == nullptr ? 0 : results->pause.failures();
   if (job->succeeded() && results != nullptr) {
-    const int64_t now = clock_.steady_ms();
-    results->Succeeded(now - job->started_steady_ms(), clock_.now_ms(), now);
+    const int64_t now_ms = clock_.steady_ms();
+    results->Succeeded(now_ms - job->started_steady_ms(), clock_.now_ms(), now_ms);
     if (kind_ == Snapshot::kBase) base_place_ = {job->stream_id(), job->stream_offset()};
     if (kind_ == saved()) stats_.changes_since_save -= job->changes();
   }

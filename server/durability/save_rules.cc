@@ -20,10 +20,10 @@ bool SaveRules::SnapshotIsDue(const RewriteResults& results, bool log_is_on, uin
   const bool may_retry = refuses_writes ? steady_ms - results.last_failure_steady_ms >= kRetryMs
                                         : results.pause.IsDue(steady_ms);
   if (!may_retry) return false;
-  const int64_t elapsed = steady_ms - results.last_save_steady_ms;
+  const int64_t elapsed_ms = steady_ms - results.last_save_steady_ms;
   const std::vector<SaveRule> rules = SaveRulesOf(config_);
   return std::any_of(rules.begin(), rules.end(), [&](const SaveRule& rule) {
-    return elapsed / 1000 >= rule.seconds && changes >= static_cast<uint64_t>(rule.changes);
+    return elapsed_ms / 1000 >= rule.seconds && changes >= static_cast<uint64_t>(rule.changes);
   });
 }
 

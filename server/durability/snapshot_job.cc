@@ -59,14 +59,14 @@ absl::Status SnapshotJob::FinishOpening(Waiting waiting) {
 
 // Stops while the disk is behind: the walk goes on in a later turn.
 absl::Status SnapshotJob::SaveSegments(int64_t budget_us, Waiting waiting) {
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
     if (waiting == Waiting::kForTheDisk) file().WaitWhileThrottled();
     if (file().Throttled()) return absl::OkStatus();
     more = walk_->SaveNext();
     if (progress_->ReportDue(Clock::MonotonicMicros())) parts_.report.Rewriting(*figures());
-  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin_us < budget_us);
   if (!more.ok()) return more.status();
   if (*more) return absl::OkStatus();
   walk_ = nullptr;

@@ -57,11 +57,11 @@ absl::StatusOr<std::optional<RedisFiles>> Takeover::FilesToTake() const {
 }
 
 absl::StatusOr<bool> Takeover::Slice(int64_t budget_us) {
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   absl::Status status;
   do {
     status = stage_ == Stage::kLoading ? Load(budget_us) : Write(budget_us);
-  } while (status.ok() && running() && Clock::MonotonicMicros() - begin < budget_us);
+  } while (status.ok() && running() && Clock::MonotonicMicros() - begin_us < budget_us);
   if (!status.ok()) stage_ = Stage::kIdle;
   if (!running()) redis_ = nullptr;
   if (!status.ok()) return status;

@@ -56,8 +56,8 @@ int64_t SampledTtl(const Services& server, const Keyspace& keyspace) {
   int64_t found = 0;
   for (int i = 0; i < kSamples && keyspace.expires() > 0; ++i) {
     const Keyspace::Entry entry = keyspace.Sample(server.host.random());
-    if (entry.deadline() == kNoDeadline || entry.expired(now_ms)) continue;
-    average += (entry.deadline() - now_ms - average) / ++found;
+    if (entry.deadline_ms() == kNoDeadline || entry.expired(now_ms)) continue;
+    average += (entry.deadline_ms() - now_ms - average) / ++found;
   }
   return average;
 }

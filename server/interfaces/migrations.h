@@ -24,7 +24,7 @@ struct SentKey {
   std::string key;
   bool erased = false;    // DEL was sent, because the key is gone
   uint64_t checksum = 0;  // of its payload
-  int64_t deadline = 0;
+  int64_t deadline_ms = 0;
 };
 
 // Commands for keys, one for each. The other server answers each of them.

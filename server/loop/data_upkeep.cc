@@ -40,20 +40,20 @@ void DataUpkeep::Slice() {
 }
 
 void DataUpkeep::Free(bool expires) {
-  const int64_t begin = Clock::MonotonicMicros();
-  const auto more = [&] { return Clock::MonotonicMicros() - begin < kSliceMicros; };
+  const int64_t begin_us = Clock::MonotonicMicros();
+  const auto more = [&] { return Clock::MonotonicMicros() - begin_us < kSliceMicros; };
   Engine& engine = server_.engine;
   if (expires) {
-    const int64_t now = server_.clock.now_ms();
-    expired_at_ms_ = engine.ExpireSome(now, more) ? -1 : now;
+    const int64_t now_ms = server_.clock.now_ms();
+    expired_at_ms_ = engine.ExpireSome(now_ms, more) ? -1 : now_ms;
   }
   while (!engine.reclaimer().empty() && more()) engine.reclaimer().FreeSome(kReclaimedTogether);
 }
 
 void DataUpkeep::Sweep() {
   if (!MayExpire()) return;
-  const int64_t begin = Clock::MonotonicMicros();
-  const auto more = [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; };
+  const int64_t begin_us = Clock::MonotonicMicros();
+  const auto more = [&] { return Clock::MonotonicMicros() - begin_us < kSweepMicros; };
   server_.engine.SweepSome(server_.clock.now_ms(), more);
   while (set_back_.goes_on() && more()) set_back_.Next();
 }

@@ -68,10 +68,10 @@ void Evictor::ApplyConfig(const Services& server) {
 void Evictor::MakeRoom(const Services& server) {
   out_of_memory_ = behind_ = false;
   if (server.config.maxmemory == 0 || !MayEvict(server) || !OverLimit(server)) return;
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   while (OverLimit(server)) {
     if (!FreeSome(server)) return RunOut(server);
-    if (Clock::MonotonicMicros() - begin < kEvictionSliceMicros) continue;
+    if (Clock::MonotonicMicros() - begin_us < kEvictionSliceMicros) continue;
     // If keys may be evicted, the rest may wait for the next commands: each of them frees at least
     // a batch of keys.
     behind_ = true;
@@ -99,11 +99,11 @@ bool Evictor::FreeSome(const Services& server) {
 
 bool Evictor::EvictBatch(const Services& server) {
   const EvictionRule rule = RuleOf(server.config.maxmemory_policy);
-  const int64_t now = server.clock.now_ms();
-  if (!walk_.Next(server.engine, rule, now, batch_)) return false;
+  const int64_t now_ms = server.clock.now_ms();
+  if (!walk_.Next(server.engine, rule, now_ms, batch_)) return false;
   Keyspace& keyspace = server.engine.database(batch_.database);
   for (const std::string& key : batch_.keys) {
-    const Keyspace::Entry entry = keyspace.FindForWrite(key, now);
+    const Keyspace::Entry entry = keyspace.FindForWrite(key, now_ms);
     if (!entry) continue;  // its deadline has passed
     const bool frees_at_once = entry.is_heap();
     Evict(server, entry);

@@ -45,35 +45,35 @@ void Loan::Take(redis::String* name, std::string_view key) {
     lent.is_foreign = true;
   }
   if (const long long expire = api.GetAbsExpire(lent.place); expire != redis::kNoExpire) {
-    lent.deadline = expire;
+    lent.deadline_ms = expire;
   }
   Lend(lent);
 }
 
 void Loan::Lend(Lent& lent) {
-  int64_t deadline = lent.deadline;
+  int64_t deadline_ms = lent.deadline_ms;
   if (!terms_.for_write) {
-    if (deadline <= terms_.now) return;
-    deadline = kNoDeadline;
+    if (deadline_ms <= terms_.now_ms) return;
+    deadline_ms = kNoDeadline;
   }
   Keyspace& keyspace = terms_.keyspace;
   lent.is_lent = true;
   if (lent.is_foreign) {
-    keyspace.SetInteger(lent.key, 0, deadline, terms_.now);
+    keyspace.SetInteger(lent.key, 0, deadline_ms, terms_.now_ms);
   } else if (lent.value.is_packed()) {
-    keyspace.SetPacked(lent.key, lent.type, lent.value.packed(), deadline, terms_.now);
+    keyspace.SetPacked(lent.key, lent.type, lent.value.packed(), deadline_ms, terms_.now_ms);
   } else {
-    keyspace.SetPointer(lent.key, lent.type, lent.value.heap(), deadline, terms_.now);
+    keyspace.SetPointer(lent.key, lent.type, lent.value.heap(), deadline_ms, terms_.now_ms);
   }
 }
 
-void Loan::Sweep(int64_t now) {
+void Loan::Sweep(int64_t now_ms) {
   for (const Lent& lent : lent_) {
     const auto sweep = OperationsOf(lent.type).sweep;
     if (!lent.is_lent || lent.is_foreign || lent.value.is_packed() || sweep == nullptr) continue;
     const Keyspace::Entry entry = terms_.keyspace.Peek(lent.key);
     QuotaExpired expired;  // a replica sweeps by itself
-    if (entry && entry.type() == lent.type) sweep(entry.pointer(), now, kSweepBudget, expired);
+    if (entry && entry.type() == lent.type) sweep(entry.pointer(), now_ms, kSweepBudget, expired);
   }
 }
 
@@ -105,15 +105,15 @@ void Loan::GiveBack(Lent& lent) {
 }
 
 void Loan::Store(Lent& lent, const Keyspace::Entry& entry) {
-  const int64_t deadline = entry.deadline();
+  const int64_t deadline_ms = entry.deadline_ms();
   if (!entry.is_heap()) {
     StorePacked(lent, entry);
   } else if (lent.value.raw() != entry.pointer()) {
     SetValue(lent, entry.type(), StoredValue::OfHeap(entry.pointer()));
   }
-  if (deadline == lent.deadline) return;
+  if (deadline_ms == lent.deadline_ms) return;
   redis::Functions().SetAbsExpire(lent.place,
-                                  deadline == kNoDeadline ? redis::kNoExpire : deadline);
+                                  deadline_ms == kNoDeadline ? redis::kNoExpire : deadline_ms);
 }
 
 void Loan::StorePacked(Lent& lent, const Keyspace::Entry& entry) {
@@ -136,7 +136,7 @@ void Loan::SetValue(Lent& lent, Type type, StoredValue value) {
   Check(status == redis::kOk, "a key gets a value");
   lent.value = value;
   lent.type = type;
-  lent.deadline = kNoDeadline;
+  lent.deadline_ms = kNoDeadline;
 }
 
 // Only a packed value is freed here: a heap value was freed when it left the keyspace.

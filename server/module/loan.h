@@ -23,7 +23,7 @@ class Loan {
     redis::Context* context;
     Keyspace& keyspace;  // empty except for lent values
     const ValueTypes& types;
-    int64_t now;  // unix ms
+    int64_t now_ms;  // unix ms
     // False for a call that only reads: nothing is given back, and keys whose deadlines have passed
     // are not lent.
     bool for_write;
@@ -36,8 +36,8 @@ class Loan {
 
   // Lends the key's value, if there is one. To take the same key again does nothing.
   void Take(redis::String* name, std::string_view key);
-  // Frees some of what is outdated in the lent values at `now`, in unix ms.
-  void Sweep(int64_t now);
+  // Frees some of what is outdated in the lent values at `now_ms`, in unix ms.
+  void Sweep(int64_t now_ms);
   // Takes all values out of the keyspace. After a call that writes, the server gets them as they
   // are now.
   void Return();
@@ -52,7 +52,7 @@ class Loan {
     redis::Key* place;  // open; null if a reading call finds no key
     Type type = Type::kString;
     StoredValue value;
-    int64_t deadline = kNoDeadline;
+    int64_t deadline_ms = kNoDeadline;
     bool is_foreign = false;
     bool is_lent = false;  // the key was put into the keyspace
   };

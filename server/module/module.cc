@@ -72,7 +72,7 @@ Module::Module(const ModuleOptions& options, uint64_t seed)
             .cursors = CursorCode(seed),
             .random = std::mt19937_64(seed)},
       policy_files_(engine_) {
-  limits_.quota_retention = options.quota_retention_ms;
+  limits_.quota_retention_ms = options.quota_retention_ms;
   engine_.set_observer(this);
 }
 
@@ -109,9 +109,9 @@ void Module::RunCall(const server::CommandEntry& entry, redis::Context* context,
                        "arguments");
     return;
   }
-  const int64_t now = clock_.now_ms();
+  const int64_t now_ms = clock_.now_ms();
   Keyspace& keyspace = engine_.database(0);
-  Loan loan({context, keyspace, types_, now, writes});
+  Loan loan({context, keyspace, types_, now_ms, writes});
   key_events_.Begin(loan);
   keys_.clear();
   if (server::FindKeys(command, args, keys_)) {
@@ -122,7 +122,7 @@ void Module::RunCall(const server::CommandEntry& entry, redis::Context* context,
   server::ReplyBuilder reply(output_);
   CallContext call(
       context, host_, reply,
-      {.entry = entry, .args = args, .database = 0, .now = now, .replaying = replaying});
+      {.entry = entry, .args = args, .database = 0, .now_ms = now_ms, .replaying = replaying});
   command.handler.Run(call);
   if (replaying) {
     api.ReplicateVerbatim(context);
@@ -130,8 +130,8 @@ void Module::RunCall(const server::CommandEntry& entry, redis::Context* context,
     effects_.Append(0, args);
   }
   // An effect is of its own instant: what is outdated today may have counted then.
-  const std::optional<int64_t> swept_at = replaying ? InstantOf(args) : now;
-  if (writes && swept_at) loan.Sweep(*swept_at);
+  const std::optional<int64_t> swept_at_ms = replaying ? InstantOf(args) : now_ms;
+  if (writes && swept_at_ms) loan.Sweep(*swept_at_ms);
   loan.Return();
   engine_.reclaimer().FreeSome(SIZE_MAX);
   std::string joined;

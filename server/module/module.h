@@ -25,7 +25,7 @@ namespace tally::module {
 // The options of `MODULE LOAD tally.so …`.
 struct ModuleOptions {
   bool debug_clock = false;  // whether there is TALLY.CLOCK
-  int64_t quota_retention_ms = ValueLimits().quota_retention;
+  int64_t quota_retention_ms = ValueLimits().quota_retention_ms;
 };
 
 class Module final : private Keyspace::Observer {

@@ -27,9 +27,9 @@ class ModuleClock {
   void Set(int64_t unix_ms) { set_ms_ = unix_ms; }
   // Stops the clock at `ms` after now. Returns false if that is not in the range of instants.
   bool Advance(int64_t ms) {
-    const int64_t now = now_ms();
-    if (now > kMaxInstantMs - ms) return false;
-    set_ms_ = now + ms;
+    const int64_t stands_ms = now_ms();
+    if (stands_ms > kMaxInstantMs - ms) return false;
+    set_ms_ = stands_ms + ms;
     return true;
   }
   void MakeReal() { set_ms_.reset(); }

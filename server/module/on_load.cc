@@ -66,9 +66,9 @@ bool ReadOption(std::string_view name, std::string_view value, ModuleOptions& op
     return options.debug_clock || IsWord(value, "no");
   }
   if (!IsWord(name, "quota-retention")) return false;
-  const auto retention = ParseDuration(value);
-  if (!retention || *retention <= 0) return false;
-  options.quota_retention_ms = *retention;
+  const auto retention_ms = ParseDuration(value);
+  if (!retention_ms || *retention_ms <= 0) return false;
+  options.quota_retention_ms = *retention_ms;
   return true;
 }
 

@@ -77,13 +77,13 @@ bool SetClock(ModuleClock& clock, std::string_view word, std::optional<std::stri
   }
   if (!time) return false;
   if (IsWord(word, "set")) {
-    const auto at = ParseInt64(*time);
-    if (!at || *at < 0 || *at > kMaxInstantMs) return false;
-    clock.Set(*at);
+    const auto at_ms = ParseInt64(*time);
+    if (!at_ms || *at_ms < 0 || *at_ms > kMaxInstantMs) return false;
+    clock.Set(*at_ms);
     return true;
   }
-  const auto by = IsWord(word, "advance") ? ParseDuration(*time) : std::nullopt;
-  return by && clock.Advance(*by);
+  const auto by_ms = IsWord(word, "advance") ? ParseDuration(*time) : std::nullopt;
+  return by_ms && clock.Advance(*by_ms);
 }
 
 int Clock(redis::Context* context, redis::String** argv, int argc) {

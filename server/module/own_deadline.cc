@@ -36,8 +36,8 @@ int OnKeyEvent(redis::Context* context, int, const char* event, redis::String* n
   redis::Key* key = api.OpenKey(context, name, redis::kRead | redis::kWriteMode);
   const auto type = TheModule().types().Find(api.ModuleTypeGetType(key));
   if (type && api.GetAbsExpire(key) == redis::kNoExpire) {
-    const auto end = EndOf(*type, StoredValue(api.ModuleTypeGetValue(key)));
-    if (end) api.SetAbsExpire(key, *end);
+    const auto end_ms = EndOf(*type, StoredValue(api.ModuleTypeGetValue(key)));
+    if (end_ms) api.SetAbsExpire(key, *end_ms);
   }
   api.CloseKey(key);
   return redis::kOk;

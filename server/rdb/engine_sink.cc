@@ -45,7 +45,7 @@ void EngineSink::KeyCount(uint64_t keys) {
 
 bool EngineSink::Enter(const KeyHead& head) {
   head_ = &head;
-  const bool expired = head.deadline != kNoDeadline && head.deadline < now_;
+  const bool expired = head.deadline_ms != kNoDeadline && head.deadline_ms < now_ms_;
   state_ = expired && !options_.keep_expired ? State::kExpired : State::kTaken;
   return state_ == State::kTaken;
 }
@@ -113,14 +113,14 @@ Refusal EngineSink::Scored(std::string_view member, double score) {
   return result == AddResult::kAdded ? Refusal() : kElementTwice;
 }
 
-Refusal EngineSink::Field(std::string_view field, std::string_view value, int64_t deadline) {
+Refusal EngineSink::Field(std::string_view field, std::string_view value, int64_t deadline_ms) {
   if (state_ != State::kTaken) return {};
-  if (deadline != kNoDeadline) {
+  if (deadline_ms != kNoDeadline) {
     if (!options_.drop_field_deadlines) {
       state_ = State::kUnknown;
       return {};
     }
-    if (deadline < now_ && !options_.keep_expired) return {};
+    if (deadline_ms < now_ms_ && !options_.keep_expired) return {};
   }
   return hash_.Set(field, value, HashLimitsOf(limits_)) ? Refusal() : kElementTwice;
 }
@@ -191,8 +191,8 @@ void EngineSink::StoreHash() {
 Refusal EngineSink::Added() { return batch_.full() ? Flush() : Refusal(); }
 
 Refusal EngineSink::Flush() {
-  if (options_.replace) batch_.RemoveOld(keyspace(), now_);
-  const auto known = batch_.Store(keyspace(), now_);
+  if (options_.replace) batch_.RemoveOld(keyspace(), now_ms_);
+  const auto known = batch_.Store(keyspace(), now_ms_);
   if (!known || options_.replace) return {};
   refusal_ =
       StrCat("a key that is there already: ", Printable(known->key), ", at offset ", known->offset);

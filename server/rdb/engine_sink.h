@@ -43,7 +43,7 @@ class EngineSink final : public RdbSink {
         hash_(engine.seed()) {}
 
   // The present instant, in unix ms.
-  void set_now(int64_t now) { now_ = now; }
+  void set_now(int64_t now_ms) { now_ms_ = now_ms; }
   // No database will be told to hold more keys than this when it is prepared for them.
   void set_most_keys(uint64_t keys) { most_keys_ = keys; }
 
@@ -58,7 +58,7 @@ class EngineSink final : public RdbSink {
   Refusal Element(std::string_view element) override;
   Refusal Number(int64_t number) override;
   Refusal Scored(std::string_view member, double score) override;
-  Refusal Field(std::string_view field, std::string_view value, int64_t deadline) override;
+  Refusal Field(std::string_view field, std::string_view value, int64_t deadline_ms) override;
   Refusal End() override;
   bool BeginModule(const KeyHead* head, std::string_view name, uint64_t version) override;
   Refusal ModuleText(std::string_view text) override;
@@ -86,7 +86,7 @@ class EngineSink final : public RdbSink {
   const ValueLimits& limits_;
   SkippedValues& skipped_;
   const Options options_;
-  int64_t now_ = 0;
+  int64_t now_ms_ = 0;
   uint64_t most_keys_ = UINT64_MAX;
   uint64_t expired_ = 0;
   uint64_t empty_ = 0;

@@ -20,10 +20,10 @@ namespace {
 constexpr size_t kPartBytes = size_t{256} << 10;
 constexpr size_t kKeptRun = 2 * kRunBytes;
 
-void WriteKeyHead(std::string_view key, Type type, int64_t deadline, RdbOutput& output) {
-  if (deadline != kNoDeadline) {
+void WriteKeyHead(std::string_view key, Type type, int64_t deadline_ms, RdbOutput& output) {
+  if (deadline_ms != kNoDeadline) {
     output.Byte(kOpExpireMs);
-    output.Fixed(static_cast<uint64_t>(deadline), 8);
+    output.Fixed(static_cast<uint64_t>(deadline_ms), 8);
   }
   output.Byte(CodeOf(type));
   output.String(key);
@@ -48,7 +48,7 @@ RdbEmitter::RdbEmitter(Engine& engine, const RdbOptions& options, ByteTarget& ta
   output_.Raw("REDIS0010");
   WriteAux("redis-ver", options.version);
   WriteAux("redis-bits", "64");
-  WriteAux("ctime", Int64Text(options.now / 1000).view());
+  WriteAux("ctime", Int64Text(options.now_ms / 1000).view());
 }
 
 size_t RdbEmitter::run_bytes() const { return kRunBytes; }
@@ -101,7 +101,7 @@ absl::Status RdbEmitter::Entry(size_t database, const Keyspace::Entry& entry) {
   } else {
     WriteSelect(database, scratch_);
   }
-  WriteKeyHead(entry.key(), entry.type(), entry.deadline(), output);
+  WriteKeyHead(entry.key(), entry.type(), entry.deadline_ms(), output);
   WriteValue(entry, output);
   if (!at_once) Keep(current_ == nullptr ? ready_ : aside_);
   return output_.status();
@@ -126,7 +126,7 @@ absl::Status RdbEmitter::WriteHeld() {
 
 void RdbEmitter::WriteHead(const ValueHead& head, RdbOutput& output) {
   WriteSelect(head.database, output);
-  WriteKeyHead(head.key, head.type, head.deadline, output);
+  WriteKeyHead(head.key, head.type, head.deadline_ms, output);
   BeginValue(head.type, head.size, output);
 }
 

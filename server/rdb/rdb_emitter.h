@@ -23,7 +23,7 @@ namespace tally::rdb {
 
 struct RdbOptions {
   std::string_view version;         // the one of Redis that the file names
-  int64_t now = 0;                  // the instant that it gives as its own, in unix ms
+  int64_t now_ms = 0;               // the instant that it gives as its own, in unix ms
   size_t compress_most = SIZE_MAX;  // strings of up to this many bytes are compressed; 0: none
 };
 

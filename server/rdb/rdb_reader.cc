@@ -68,10 +68,10 @@ bool RdbReader::ReadPart() {
   if (!input_.ok()) return false;
   switch (code) {
     case kOpExpireSeconds:
-      head_.deadline = static_cast<int64_t>(static_cast<int32_t>(input_.Fixed(4))) * 1000;
+      head_.deadline_ms = static_cast<int64_t>(static_cast<int32_t>(input_.Fixed(4))) * 1000;
       return true;
     case kOpExpireMs:
-      head_.deadline = static_cast<int64_t>(input_.Fixed(8));
+      head_.deadline_ms = static_cast<int64_t>(input_.Fixed(8));
       return true;
     case kOpIdle:
       head_.idle_seconds = input_.Length();
@@ -95,7 +95,7 @@ void RdbReader::ReadKey(uint8_t code) {
   if (!input_.ok()) return;
   head_.key = key_;
   // Redis takes this deadline as none.
-  if (head_.deadline == -1) head_.deadline = kNoDeadline;
+  if (head_.deadline_ms == -1) head_.deadline_ms = kNoDeadline;
   value_.Begin(code, dialect_, head_);
   ContinueValue();
 }

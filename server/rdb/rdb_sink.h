@@ -18,7 +18,7 @@ enum class Kind : uint8_t { kString, kList, kSet, kZSet, kHash };
 struct KeyHead {
   std::string_view key;
   uint64_t database = 0;
-  int64_t deadline = kNoDeadline;  // unix ms
+  int64_t deadline_ms = kNoDeadline;  // unix ms
   std::optional<uint64_t> idle_seconds;
   std::optional<uint8_t> frequency;  // the logarithmic counter of LFU
   uint64_t offset = 0;               // where it was read
@@ -42,8 +42,8 @@ class RdbSink {
   virtual Refusal Number(int64_t number) = 0;
   // The score is not NaN.
   virtual Refusal Scored(std::string_view member, double score) = 0;
-  // `deadline`, in unix ms, is that of the field alone; kNoDeadline if it has none.
-  virtual Refusal Field(std::string_view field, std::string_view value, int64_t deadline) = 0;
+  // `deadline_ms`, in unix ms, is that of the field alone; kNoDeadline if it has none.
+  virtual Refusal Field(std::string_view field, std::string_view value, int64_t deadline_ms) = 0;
   virtual Refusal End() = 0;
 
   // The value of a key that a module has written; with a null `head`, what it keeps beside keys.

@@ -16,22 +16,22 @@ namespace {
 constexpr size_t kMostCopied = 1024;
 
 // The smallest instant means something else to a keyspace; a millisecond after it is as long ago.
-int64_t DeadlineOf(const KeyHead& head) { return std::max(head.deadline, INT64_MIN + 1); }
+int64_t DeadlineOf(const KeyHead& head) { return std::max(head.deadline_ms, INT64_MIN + 1); }
 
 // Sets the access mark that the file has for the key.
 void MarkAccess(const std::optional<uint64_t>& idle_seconds,
                 const std::optional<uint8_t>& frequency, std::string_view key, Keyspace& keyspace,
-                int64_t now) {
+                int64_t now_ms) {
   const AccessTracking& tracking = keyspace.access_tracking();
   const bool by_frequency = tracking.by_frequency;
-  now = tracking.Passed(now);
+  now_ms = tracking.Passed(now_ms);
   Keyspace::Entry entry = keyspace.Peek(key);
   if (by_frequency && frequency) {
-    entry.set_access((NewFrequencyMark(now) & ~0xFFU) | *frequency);
+    entry.set_access((NewFrequencyMark(now_ms) & ~0xFFU) | *frequency);
   } else if (!by_frequency && idle_seconds) {
     // A mark goes 194 days back.
     const uint64_t idle = std::min<uint64_t>(*idle_seconds, kAccessMask);
-    entry.set_access(TimeMark(now - static_cast<int64_t>(idle) * 1000));
+    entry.set_access(TimeMark(now_ms - static_cast<int64_t>(idle) * 1000));
   }
 }
 
@@ -48,7 +48,7 @@ ValueBatch::Value& ValueBatch::Add(const KeyHead& head, Type type, Form form,
                                     .size = bytes.size(),
                                     .number = 0,
                                     .heap = nullptr,
-                                    .deadline = DeadlineOf(head),
+                                    .deadline_ms = DeadlineOf(head),
                                     .offset = head.offset,
                                     .idle_seconds = head.idle_seconds,
                                     .frequency = head.frequency});
@@ -71,20 +71,21 @@ void ValueBatch::AddHeap(const KeyHead& head, Type type, void* value) {
   Add(head, type, Form::kHeap, {}).heap = value;
 }
 
-void ValueBatch::RemoveOld(Keyspace& keyspace, int64_t now) const {
+void ValueBatch::RemoveOld(Keyspace& keyspace, int64_t now_ms) const {
   for (const Value& value : values_) {
-    if (const Keyspace::Entry old = keyspace.FindForWrite(KeyOf(value), now)) keyspace.Erase(old);
+    if (const Keyspace::Entry old = keyspace.FindForWrite(KeyOf(value), now_ms))
+      keyspace.Erase(old);
   }
 }
 
-std::optional<ValueBatch::Known> ValueBatch::Store(Keyspace& keyspace, int64_t now) {
+std::optional<ValueBatch::Known> ValueBatch::Store(Keyspace& keyspace, int64_t now_ms) {
   std::array<std::string_view, kMostValues> keys;
   for (size_t i = 0; i < values_.size(); ++i) keys[i] = KeyOf(values_[i]);
   if (values_.size() > 1) keyspace.PrefetchInsertions({keys.data(), values_.size()});
   std::optional<Known> known;
   for (Value& value : values_) {
     const size_t before = keyspace.size();
-    StoreOne(value, keyspace, now);
+    StoreOne(value, keyspace, now_ms);
     if (keyspace.size() == before && !known) {
       known = {std::string(KeyOf(value)), value.offset};
     }
@@ -93,26 +94,27 @@ std::optional<ValueBatch::Known> ValueBatch::Store(Keyspace& keyspace, int64_t n
   return known;
 }
 
-void ValueBatch::StoreOne(Value& value, Keyspace& keyspace, int64_t now) {
+void ValueBatch::StoreOne(Value& value, Keyspace& keyspace, int64_t now_ms) {
   const std::string_view key = KeyOf(value);
   const std::string_view bytes =
       std::string_view(bytes_).substr(value.key_begin + value.key_size, value.size);
   switch (value.form) {
     case Form::kPacked:
-      keyspace.SetPacked(key, value.type, bytes, value.deadline, now);
+      keyspace.SetPacked(key, value.type, bytes, value.deadline_ms, now_ms);
       break;
     case Form::kText:
-      keyspace.SetString(key, bytes, value.deadline, now);
+      keyspace.SetString(key, bytes, value.deadline_ms, now_ms);
       break;
     case Form::kInteger:
-      keyspace.SetInteger(key, value.number, value.deadline, now);
+      keyspace.SetInteger(key, value.number, value.deadline_ms, now_ms);
       break;
     case Form::kHeap:
-      keyspace.SetPointer(key, value.type, std::exchange(value.heap, nullptr), value.deadline, now);
+      keyspace.SetPointer(key, value.type, std::exchange(value.heap, nullptr), value.deadline_ms,
+                          now_ms);
       break;
   }
   if (value.idle_seconds || value.frequency) {
-    MarkAccess(value.idle_seconds, value.frequency, key, keyspace, now);
+    MarkAccess(value.idle_seconds, value.frequency, key, keyspace, now_ms);
   }
 }
 

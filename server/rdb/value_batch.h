@@ -32,14 +32,14 @@ class ValueBatch {
   // Whether it should be stored before more is added.
   bool full() const { return values_.size() == kMostValues || bytes_.size() >= kMostBytes; }
   // Removes what their keys hold, as any command does that removes a key and creates it.
-  void RemoveOld(Keyspace& keyspace, int64_t now) const;
+  void RemoveOld(Keyspace& keyspace, int64_t now_ms) const;
   // Stores all values, and leaves none. Returns the first key that was there already, and the
   // offset at which it was read; nothing if all were new. Such a key is replaced.
   struct Known {
     std::string key;
     uint64_t offset = 0;
   };
-  std::optional<Known> Store(Keyspace& keyspace, int64_t now);
+  std::optional<Known> Store(Keyspace& keyspace, int64_t now_ms);
 
  private:
   static constexpr size_t kMostValues = RecordTable::kMaxPrefetch;
@@ -54,7 +54,7 @@ class ValueBatch {
     size_t size;
     int64_t number;
     void* heap;  // null but for kHeap
-    int64_t deadline;
+    int64_t deadline_ms;
     uint64_t offset;
     std::optional<uint64_t> idle_seconds;
     std::optional<uint8_t> frequency;
@@ -64,7 +64,7 @@ class ValueBatch {
   std::string_view KeyOf(const Value& value) const {
     return std::string_view(bytes_).substr(value.key_begin, value.key_size);
   }
-  void StoreOne(Value& value, Keyspace& keyspace, int64_t now);
+  void StoreOne(Value& value, Keyspace& keyspace, int64_t now_ms);
   void Clear();
 
   std::vector<Value> values_;

@@ -60,7 +60,7 @@ void ValueReader::BeginKind(Kind kind) {
 }
 
 void ValueReader::BeginCounted(Kind kind) {
-  if (code_ == kRedisHashDeadlines) least_deadline_ = static_cast<int64_t>(input_.Fixed(8));
+  if (code_ == kRedisHashDeadlines) least_deadline_ms_ = static_cast<int64_t>(input_.Fixed(8));
   left_ = input_.Length();
   counted_ = true;
   if (input_.ok()) BeginKind(kind);
@@ -192,15 +192,15 @@ void ValueReader::ReadElement() {
   }
   const std::string_view value = input_.String();
   if (!input_.ok()) return;
-  int64_t deadline = kNoDeadline;
+  int64_t deadline_ms = kNoDeadline;
   if (after != 0) {
-    deadline = static_cast<int64_t>(static_cast<uint64_t>(least_deadline_) + after - 1);
+    deadline_ms = static_cast<int64_t>(static_cast<uint64_t>(least_deadline_ms_) + after - 1);
   }
-  if (code_ != kValkeyHash2) return Take(sink_.Field(first_, value, deadline), begin);
+  if (code_ != kValkeyHash2) return Take(sink_.Field(first_, value, deadline_ms), begin);
   const std::string copy(value);
   const auto said = static_cast<int64_t>(input_.Fixed(8));
-  if (said >= 0) deadline = said;
-  if (input_.ok()) Take(sink_.Field(first_, copy, deadline), begin);
+  if (said >= 0) deadline_ms = said;
+  if (input_.ok()) Take(sink_.Field(first_, copy, deadline_ms), begin);
 }
 
 Refusal ValueReader::TakeScored(std::string_view member, double score) {
@@ -268,9 +268,10 @@ Refusal ValueReader::TakePacked(Reader& reader, StoredText& first) {
   if (!HasDeadlines(code_)) return sink_.Field(first.text(), second.text(), kNoDeadline);
   StoredText third;
   if (!reader.Next(third)) return reader.good() ? "a field without its deadline" : "";
-  int64_t deadline = 0;
-  if (!ReadInt64(third.text(), deadline) || deadline < 0) return "a deadline that is not a number";
-  return sink_.Field(first.text(), second.text(), deadline == 0 ? kNoDeadline : deadline);
+  int64_t deadline_ms = 0;
+  if (!ReadInt64(third.text(), deadline_ms) || deadline_ms < 0)
+    return "a deadline that is not a number";
+  return sink_.Field(first.text(), second.text(), deadline_ms == 0 ? kNoDeadline : deadline_ms);
 }
 
 ValueReader::Fields ValueReader::ReadFields() {

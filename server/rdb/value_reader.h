@@ -69,8 +69,8 @@ class ValueReader {
   Kind kind_ = Kind::kString;
   bool counted_ = false;  // the value is `left_` elements or nodes, not one string
   uint64_t left_ = 0;
-  int64_t least_deadline_ = 0;  // of a hash with deadlines: what those of its fields count from
-  std::string first_;           // of a pair
+  int64_t least_deadline_ms_ = 0;  // of a hash with deadlines: what those of its fields count from
+  std::string first_;              // of a pair
   StreamSkipper skipper_;
   absl::flat_hash_map<uint64_t, Fields> templates_;
   Fields own_fields_;               // of a hash that comes with its template

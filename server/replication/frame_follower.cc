@@ -31,13 +31,13 @@ FrameFollower::~FrameFollower() = default;
 uint64_t FrameFollower::offset() const { return server_.effects.offset(); }
 
 absl::StatusOr<bool> FrameFollower::Apply(int64_t budget_us) {
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   const Expiry expiry = server_.engine.expiry();
   server_.engine.set_expiry(Expiry::kIgnore);
   absl::StatusOr<bool> more = true;
   do {
     more = ApplyNext();
-  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin_us < budget_us);
   server_.engine.set_expiry(expiry);
   if (begin_ == buffer_.size()) {
     Recycle(buffer_, kMostReadBytes);

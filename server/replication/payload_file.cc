@@ -52,9 +52,9 @@ absl::Status PayloadFile::BeginCheck(const MoveOptions& options) {
 }
 
 absl::StatusOr<bool> PayloadFile::CheckBase(int64_t budget_us) {
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
-  while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us) {
+  while (more.ok() && *more && Clock::MonotonicMicros() - begin_us < budget_us) {
     more = base_->NextBlock([](std::string_view) { return absl::OkStatus(); });
   }
   if (!more.ok()) return more.status();
@@ -64,12 +64,12 @@ absl::StatusOr<bool> PayloadFile::CheckBase(int64_t budget_us) {
 
 absl::StatusOr<bool> PayloadFile::Check(int64_t budget_us) {
   if (is_base_) return CheckBase(budget_us);
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
     for (int i = 0; i < kStepsTogether && more.ok() && *more; ++i) more = loader_->Step(0);
     EmptyScratch(kMostScratchKeys);
-  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin_us < budget_us);
   if (!more.ok()) return more.status();
   if (*more) return false;
   absl::Status status = JudgeSkipped();

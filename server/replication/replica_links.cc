@@ -56,12 +56,12 @@ void ReplicaLinks::StopBacklogIfUnused() {
     unused_since_ms_ = 0;
   } else if (unused_since_ms_ == 0) {
     unused_since_ms_ = now_ms;
-  } else if (const int64_t ttl = server_.config.repl_backlog_ttl;
-             ttl > 0 && (now_ms - unused_since_ms_) / 1000 >= ttl) {
+  } else if (const int64_t ttl_s = server_.config.repl_backlog_ttl;
+             ttl_s > 0 && (now_ms - unused_since_ms_) / 1000 >= ttl_s) {
     server_.effects.Detach(*this);
     backlog_.reset();
     unused_since_ms_ = 0;
-    server_.log.Notice("No replica has come for ", ttl, " seconds: the backlog is dropped");
+    server_.log.Notice("No replica has come for ", ttl_s, " seconds: the backlog is dropped");
   }
 }
 

@@ -160,7 +160,7 @@ bool Replica::LeadsToItself() const {
 }
 
 void Replica::Receive() {
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   absl::StatusOr<bool> done = false;
   do {
     std::string_view bytes;
@@ -170,7 +170,7 @@ void Replica::Receive() {
     }
     done = full_sync_.Receive(received_);
     if (!done.ok()) return Drop(done.status(), Next::kGrowing);
-  } while (!*done && Clock::MonotonicMicros() - begin < parts_.slice_us);
+  } while (!*done && Clock::MonotonicMicros() - begin_us < parts_.slice_us);
   if (!*done) return;
   // The primary waits for a sign of life before it sends the stream.
   stage_ = Stage::kChecking;
@@ -227,10 +227,10 @@ void Replica::FollowStream() {
     return Drop(absl::UnavailableError("the link to the primary is broken"), Next::kAtOnce);
   }
   if (!MayApply()) return;
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   while (true) {
-    const int64_t left_us = parts_.slice_us - (Clock::MonotonicMicros() - begin);
+    const int64_t left_us = parts_.slice_us - (Clock::MonotonicMicros() - begin_us);
     more = stream_->Apply(std::max<int64_t>(left_us, 0));
     if (redis_ != nullptr) position_.Set(redis_->position());
     if (!more.ok() || *more || left_us <= 0) break;

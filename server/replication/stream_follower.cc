@@ -27,7 +27,7 @@ StreamFollower::StreamFollower(const Parts& parts, const UpstreamPosition& from)
 }
 
 absl::StatusOr<bool> StreamFollower::Apply(int64_t budget_us) {
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin_us = Clock::MonotonicMicros();
   replay_.set_options(ReplayOptions(parts_.config));
   // The primary says when keys end.
   const Expiry expiry = parts_.engine.expiry();
@@ -39,7 +39,7 @@ absl::StatusOr<bool> StreamFollower::Apply(int64_t budget_us) {
       if (!more.ok() || !*more) break;
       if (absl::Status status = ApplyOne(); !status.ok()) more = status;
     }
-  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin_us < budget_us);
   parts_.engine.set_expiry(expiry);
   if (!skipped_.empty()) ReportSkipped();
   return more;

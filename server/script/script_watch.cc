@@ -48,13 +48,13 @@ void ScriptWatch::End() {
   main_ = nullptr;
   if (!server_.script_busy) return;
   server_.script_busy = false;
-  const int64_t stood_at = server_.clock.elapsed_ms();
+  const int64_t stood_at_ms = server_.clock.elapsed_ms();
   server_.clock.Tick();
   // Clients that were active while the clock was stopped have the time of the script's begin. Give
   // them the present time.
-  const int64_t now = server_.clock.elapsed_ms();
+  const int64_t now_ms = server_.clock.elapsed_ms();
   server_.clients.ForEach([&](Client& client) {
-    if (client.last_active_ms == stood_at) client.last_active_ms = now;
+    if (client.last_active_ms == stood_at_ms) client.last_active_ms = now_ms;
   });
 }
 

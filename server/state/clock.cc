@@ -11,12 +11,12 @@
 namespace tally::server {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000;  // in us, as all here
+constexpr int64_t kSecondUs = 1'000'000;  // in us, as all here
 // Within it the clocks need not be compared: a jump of more than kJump leaves it.
-constexpr int64_t kCompareEvery = kSecond;
-constexpr int64_t kJump = 2 * kSecond;
-constexpr int64_t kLargeJump = 3'600 * kSecond;
-constexpr int64_t kLagKept = 60 * kSecond;
+constexpr int64_t kCompareEveryUs = kSecondUs;
+constexpr int64_t kJumpUs = 2 * kSecondUs;
+constexpr int64_t kLargeJumpUs = 3'600 * kSecondUs;
+constexpr int64_t kLagKeptUs = 60 * kSecondUs;
 
 int64_t WallMicros() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
@@ -26,7 +26,7 @@ int64_t WallMicros() {
 int64_t BootMicros() {
   timespec time{};
   ::clock_gettime(CLOCK_BOOTTIME, &time);
-  return time.tv_sec * kSecond + time.tv_nsec / 1000;
+  return time.tv_sec * kSecondUs + time.tv_nsec / 1000;
 }
 
 }  // namespace
@@ -34,8 +34,8 @@ int64_t BootMicros() {
 void Clock::Tick() {
   if (!real_) return;
   const int64_t us = WallMicros();
-  const int64_t since = us - compared_us_;
-  if (since >= 0 && since < kCompareEvery) [[likely]]
+  const int64_t since_us = us - compared_us_;
+  if (since_us >= 0 && since_us < kCompareEveryUs) [[likely]]
     return SetMicros(us);
   const int64_t boot_us = BootMicros();
   if (!compared_) {
@@ -55,17 +55,17 @@ void Clock::Compare(int64_t us, int64_t passed_us) {
   const int64_t old_lag_us = lag_us_;
   lag_left_us_ -= std::clamp<int64_t>(passed_us, 0, lag_left_us_);
   if (lag_left_us_ == 0) lag_us_ = 0;
-  const int64_t jump = SaturatingSub(us, compared_us_ + passed_us);
-  jumped_us_ = SaturatingAdd(jumped_us_, jump);
+  const int64_t jump_us = SaturatingSub(us, compared_us_ + passed_us);
+  jumped_us_ = SaturatingAdd(jumped_us_, jump_us);
   compared_us_ = us;
   SetMicros(us);
-  const bool jumped = jump > kJump || jump < -kJump;
+  const bool jumped = jump_us > kJumpUs || jump_us < -kJumpUs;
   if (jumped) {
     ++jumps_.count;
-    jumps_.last_ms = jump / 1000;
+    jumps_.last_ms = jump_us / 1000;
     jumps_.last_at_ms = now_ms_;
-    if (jump > kLargeJump) lag_left_us_ = kLagKept;
-    if (lag_left_us_ > 0) lag_us_ = std::max<int64_t>(0, SaturatingAdd(lag_us_, jump));
+    if (jump_us > kLargeJumpUs) lag_left_us_ = kLagKeptUs;
+    if (lag_left_us_ > 0) lag_us_ = std::max<int64_t>(0, SaturatingAdd(lag_us_, jump_us));
     if (lag_us_ == 0) lag_left_us_ = 0;
   }
   if (watcher_ && (jumped || lag_us_ != old_lag_us)) watcher_(jumped);

@@ -80,9 +80,9 @@ std::vector<std::pair<uint64_t, uint64_t>> DurationHistogram::Cumulative() const
 }
 
 void RateMeter::Sample(uint64_t total, int64_t now_us) {
-  const int64_t passed = now_us - last_us_;
-  if (last_us_ != 0 && passed > 0 && total >= last_total_) {
-    rates_[next_] = (total - last_total_) * 1'000'000 / static_cast<uint64_t>(passed);
+  const int64_t passed_us = now_us - last_us_;
+  if (last_us_ != 0 && passed_us > 0 && total >= last_total_) {
+    rates_[next_] = (total - last_total_) * 1'000'000 / static_cast<uint64_t>(passed_us);
     next_ = (next_ + 1) % kSamples;
   }
   last_total_ = total;

@@ -56,14 +56,14 @@ void WatchList::TouchExpired(size_t database, std::string_view key) {
 }
 
 void WatchList::TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other,
-                         int64_t now) {
+                         int64_t now_ms) {
   for (auto& [name, watched] : keys_) {
     if (watched->database != database) continue;
     // Peek without the time also finds expired keys.
     const bool exists = static_cast<bool>(keyspace.Peek(watched->key()));
     const bool comes = other != nullptr && other->Peek(watched->key());
     if (!exists && !comes) continue;
-    const bool comes_expired = comes && !other->Peek(watched->key(), now);
+    const bool comes_expired = comes && !other->Peek(watched->key(), now_ms);
     for (auto& [client, was_expired] : watched->watchers) {
       const bool was_dead = was_expired || !exists;
       // A key that is dead before and after has not changed. was_expired may be true only for a key
@@ -77,14 +77,14 @@ void WatchList::TouchAll(size_t database, const Keyspace& keyspace, const Keyspa
   }
 }
 
-bool WatchList::AnyExpired(Client& client, const Engine& engine, int64_t now) {
+bool WatchList::AnyExpired(Client& client, const Engine& engine, int64_t now_ms) {
   const auto& watched = client.transaction.watched;
   return std::any_of(watched.begin(), watched.end(), [&](const WatchedKey* one) {
     if (one->watchers.at(&client)) return false;
     // Peek without the time also finds expired keys.
     const Keyspace& keyspace = engine.database(one->database);
     const Keyspace::Entry entry = keyspace.Peek(one->key());
-    return entry && keyspace.HasExpired(entry, now);
+    return entry && keyspace.HasExpired(entry, now_ms);
   });
 }
 

@@ -40,9 +40,9 @@ class WatchList {
   // Called before a whole database is emptied, or exchanged with `other` (null if it is emptied).
   // Touches its watched keys that exist in either of them, but not for a watcher to which the key
   // is dead (absent, or past its deadline) both before and after.
-  void TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other, int64_t now);
+  void TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other, int64_t now_ms);
   // Whether the client watches a key that has passed its deadline since it was watched.
-  static bool AnyExpired(Client& client, const Engine& engine, int64_t now);
+  static bool AnyExpired(Client& client, const Engine& engine, int64_t now_ms);
 
  private:
   static std::string Name(size_t database, std::string_view key);

@@ -7,7 +7,6 @@
 namespace tally::differential {
 namespace {
 
-constexpr std::string_view kSigns = "[](){}|;$";
 constexpr uint64_t kOptionPercent = 45;
 constexpr uint64_t kMaxRepeats = 5;
 

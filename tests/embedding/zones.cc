@@ -14,7 +14,7 @@ int main() {
   const int64_t midnight =
       shanghai->Containing(1'795'230'400'000, tally::CalendarUnit::kDay).end_ms;
   for (const int64_t now : {midnight - 1, midnight}) {
-    tally::Limits limits({.engine = engine, .now = now});
+    tally::Limits limits({.engine = engine, .now_ms = now});
     if (!limits.Take("ann", rules).decision.allowed) return 1;
   }
   std::puts("embedded");

@@ -215,7 +215,7 @@ void CheckSameKeys(World& original, World& replayed) {
         if (entry.expired(kNow)) return;
         const tally::Keyspace::Entry other = copy.Peek(entry.key(), kNow);
         Check(other && other.type() == entry.type(), "the log gives the same keys");
-        Check(other.deadline() == entry.deadline(), "the log gives the same deadlines");
+        Check(other.deadline_ms() == entry.deadline_ms(), "the log gives the same deadlines");
         const bool same_number = !entry.is_integer() || other.integer() == entry.integer();
         Check(entry.is_integer() == other.is_integer() && same_number,
               "the log gives the same numbers");

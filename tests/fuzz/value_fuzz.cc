@@ -178,7 +178,7 @@ class World : private Keyspace::Observer, private KeyEvents {
     ReplyBuilder reply(output);
     CommandContext context(
         host_, reply,
-        {.entry = *entry, .args = words, .database = 0, .now = now, .replaying = false});
+        {.entry = *entry, .args = words, .database = 0, .now_ms = now, .replaying = false});
     entry->command->handler.Run(context);
     engine.reclaimer().FreeSome(SIZE_MAX);
     return output.Joined();
@@ -292,7 +292,7 @@ void ChangeBytes(Records& records, Numbers& numbers) {
 std::string Answers(World& world, const TypeCommands& type, int64_t now) {
   const Keyspace::Entry entry = world.engine.database(0).Peek(kKey);
   if (!entry || entry.expired(now)) return "none";
-  std::string all = tally::StrCat(tally::TypeName(entry.type()), " ", entry.deadline());
+  std::string all = tally::StrCat(tally::TypeName(entry.type()), " ", entry.deadline_ms());
   for (const std::string_view form : type.reads) {
     Numbers zeros(nullptr, 0);
     all += world.Run(Filled(form, zeros, now), now);

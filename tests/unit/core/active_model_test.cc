@@ -187,7 +187,7 @@ void CompareDays(ActiveSet& set, NaiveAudience& naive, int32_t from, int32_t to,
     users.insert(active.begin(), active.end());
     REQUIRE(figures.active == active.size());
     REQUIRE(figures.fresh == naive.Fresh(day, now));
-    REQUIRE(std::pair(figures.peak, figures.peak_at) == naive.Peak(day, now));
+    REQUIRE(std::pair(figures.peak, figures.peak_at_ms) == naive.Peak(day, now));
   }
   REQUIRE(set.UsersBetween(from, to, now) == users.size());
 }
@@ -278,7 +278,7 @@ void RunOnce(test::SeededRandom& random, const char* zone, int64_t begin) {
     const auto seen = set->Seen(id, clock.now());
     REQUIRE(seen.has_value());
     REQUIRE(seen->number == number);
-    REQUIRE(std::pair(seen->first_seen, seen->last_seen) == naive.Seen(id, clock.now()));
+    REQUIRE(std::pair(seen->first_seen_ms, seen->last_seen_ms) == naive.Seen(id, clock.now()));
   }
 }
 

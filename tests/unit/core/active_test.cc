@@ -59,8 +59,8 @@ TEST_CASE("ACTIVE: a late event counts for its own day and never lowers last see
   Touch(set, "a", kT0);
   const int32_t today = set.DayNumber(kT0);
   Touch(set, "a", kT0 - kDay, kT0 + 5);
-  CHECK(set.Seen("a", kLater)->last_seen == kT0);
-  CHECK(set.Seen("a", kLater)->first_seen == kT0 - kDay);
+  CHECK(set.Seen("a", kLater)->last_seen_ms == kT0);
+  CHECK(set.Seen("a", kLater)->first_seen_ms == kT0 - kDay);
   CHECK(set.DayOf(today, kLater).active == 1);
   CHECK(set.DayOf(today - 1, kLater).active == 1);
   // Its first day is known now to be the day before.
@@ -76,7 +76,7 @@ TEST_CASE("ACTIVE: the peak is that of every event, with its first instant") {
   Touch(set, "later", kT0 + 400'000);
   const ActiveSet::DayFigures day = set.DayOf(set.DayNumber(kT0), kLater);
   CHECK(day.peak == 200);
-  CHECK(day.peak_at == kT0 + 199);
+  CHECK(day.peak_at_ms == kT0 + 199);
   CHECK(day.active == 201);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("ACTIVE: an event from the future does not stop the clock for the othe
   CHECK(set.Online(kT0 + 299'999) == 11);
   CHECK(set.Online(kT0 + 300'000) == 9);
   CHECK(Touch(set, "last", kT0 + 400'000) == 1);
-  CHECK(set.Seen("early bird", kLater)->last_seen == kT0);
+  CHECK(set.Seen("early bird", kLater)->last_seen_ms == kT0);
 }
 
 TEST_CASE("ACTIVE: a forgotten id comes back under another number") {
@@ -144,7 +144,7 @@ TEST_CASE("ACTIVE: the days are those of the zone, also at daylight-saving chang
   CHECK(set.DayOf(sunday, kLater).active == 2);
   CHECK(set.DayOf(sunday, kLater).fresh == 2);
   CHECK(set.DayOf(sunday, kLater).peak == 2);
-  CHECK(set.DayOf(sunday, kLater).peak_at == day.start_ms);
+  CHECK(set.DayOf(sunday, kLater).peak_at_ms == day.start_ms);
 }
 
 TEST_CASE("ACTIVE: a series shows the most of each step, also where nothing happened") {
@@ -173,10 +173,10 @@ TEST_CASE("ACTIVE: who was online when a day began counts for its peak") {
   // No event has come yet.
   CHECK(set.DayOf(day, midnight - 1).peak == 0);
   CHECK(set.DayOf(day, midnight).peak == 3);
-  CHECK(set.DayOf(day, midnight).peak_at == midnight);
+  CHECK(set.DayOf(day, midnight).peak_at_ms == midnight);
   Touch(set, "d", midnight + 600'000);
   CHECK(set.DayOf(day, kLater).peak == 3);
-  CHECK(set.DayOf(day, kLater).peak_at == midnight);
+  CHECK(set.DayOf(day, kLater).peak_at_ms == midnight);
   CHECK(set.DayOf(day, kLater).active == 1);
   CHECK(set.DayOf(day + 1, kLater).peak == 0);
   CHECK(Reloaded(set, 10)->DayOf(day, kLater).peak == 3);
@@ -209,15 +209,15 @@ TEST_CASE("ACTIVE: a clock that ran ahead and is set back takes nothing") {
     // Read as of now, before any event has come.
     const int64_t back = kT0 + 1'000;
     const bool dropped = ahead > 30 * kDay;
-    CHECK(set.Seen("ghost", back)->last_seen == back);
+    CHECK(set.Seen("ghost", back)->last_seen_ms == back);
     CHECK(set.DayOf(day, back).active == (dropped ? 1 : 2));
     CHECK(set.DayOf(day + 1, back).active == 0);
     CHECK(set.UsersBetween(day, day + 1'000, back) == (dropped ? 1 : 2));
     CHECK(Touch(set, "x", back) == 3);
     for (const bool loaded : {false, true}) {
       const auto copy = loaded ? Reloaded(set, 10) : set.Clone();
-      CHECK(copy->Seen("ghost", kLater)->last_seen == back);
-      CHECK(copy->Seen("ghost", kLater)->first_seen == back);
+      CHECK(copy->Seen("ghost", kLater)->last_seen_ms == back);
+      CHECK(copy->Seen("ghost", kLater)->first_seen_ms == back);
       // What is known from the ids is known again of a day that was dropped.
       CHECK(copy->DayOf(day, kLater).active == 3);
       CHECK(copy->DayOf(day, kLater).fresh == 3);
@@ -308,7 +308,7 @@ void UseAndReload(ActiveSet& set, test::SeededRandom& random) {
         set.Series(from, kT0 + 2 * kDay, 60'000, kLater));
   for (int32_t day = 19'670; day < 19'680; ++day) {
     CHECK(loaded->DayOf(day, kLater).fresh == set.DayOf(day, kLater).fresh);
-    CHECK(loaded->DayOf(day, kLater).peak_at == set.DayOf(day, kLater).peak_at);
+    CHECK(loaded->DayOf(day, kLater).peak_at_ms == set.DayOf(day, kLater).peak_at_ms);
   }
 }
 

@@ -22,7 +22,7 @@ struct TestEngine {
 };
 
 LimitResult Take(const Place& place, std::span<const KeyRules> keys, int64_t cost = 1) {
-  return Limits(place).Take({keys, cost, EventInstants::Now(place.now)});
+  return Limits(place).Take({keys, cost, EventInstants::Now(place.now_ms)});
 }
 
 TEST_CASE("LIMIT: all keys count or none, each once, and a key ends with its last hit") {

@@ -47,7 +47,7 @@ void RequireFilled(Engine& engine) {
   REQUIRE(engine.policies().size() == 1);
   REQUIRE(engine.database(0).size() == 1'001);
   REQUIRE(engine.database(0).Peek("key998").integer() == 998);
-  REQUIRE(engine.database(0).Peek("key998").deadline() == kNow + 998);
+  REQUIRE(engine.database(0).Peek("key998").deadline_ms() == kNow + 998);
   REQUIRE(engine.database(1).Peek("text").bytes() == std::string(300'000, 't'));
   REQUIRE(engine.database(1).Peek(std::string(200'000, 'k')).bytes() == std::string(200, 't'));
   int64_t hits = 0;

@@ -174,7 +174,7 @@ class Clients {
   // As the server does at the deadline of a key. The removal is an effect.
   bool Expire(std::string_view key) {
     const Keyspace::Entry entry = primary_->keyspace().Peek(key);
-    if (entry && entry.deadline() > now_) return false;
+    if (entry && entry.deadline_ms() > now_) return false;
     if (entry) primary_->keyspace().Erase(entry);
     if (const auto copy = follower_->keyspace().Peek(key)) follower_->keyspace().Erase(copy);
     for (Watched& one : watched_) {
@@ -229,16 +229,16 @@ class Clients {
       Limits(Follower()).Count(request);
     }
     if (!naive.allowed) return;
-    const int64_t e = std::max(request.time.at, one.counted.empty() ? 0 : one.counted.back());
+    const int64_t e = std::max(request.time.at_ms, one.counted.empty() ? 0 : one.counted.back());
     one.counted.push_back(e);
     if (one.rule.algorithm == LimitAlgorithm::kLockout) {
-      if (one.is_exact) RequireNoBlock(one, std::max(request.time.at, one.begun));
+      if (one.is_exact) RequireNoBlock(one, std::max(request.time.at_ms, one.begun));
     } else {
       RequireFewEnough(one, e);
     }
     // The hit itself lives until then.
     if (one.rule.algorithm == LimitAlgorithm::kSliding) {
-      REQUIRE(primary_->keyspace().Peek(one.key).deadline() == now_ + one.rule.period_ms);
+      REQUIRE(primary_->keyspace().Peek(one.key).deadline_ms() == now_ + one.rule.period_ms);
     }
     if (one.counted.size() > 100) one.counted.erase(one.counted.begin(), one.counted.end() - 50);
   }
@@ -312,9 +312,9 @@ class Clients {
       std::optional<int64_t> ignored;
       HitCounters(Follower()).Add("hits", effect, ignored);
     }
-    REQUIRE(primary_->keyspace().Peek("hits").deadline() <= now_ + kPeriodMs);
+    REQUIRE(primary_->keyspace().Peek("hits").deadline_ms() <= now_ + kPeriodMs);
     if (!in_window) return;
-    const int64_t e = std::max(add.time.at, hits_.empty() ? 0 : hits_.back());
+    const int64_t e = std::max(add.time.at_ms, hits_.empty() ? 0 : hits_.back());
     hits_.push_back(e);
     REQUIRE(CountAfter(hits_, e - kPeriodMs) <= kCap);
     REQUIRE(CountAfter(hits_, e - kPeriodMs) <= *in_window);

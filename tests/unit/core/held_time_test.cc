@@ -143,7 +143,7 @@ class HoldingClients {
 
   void RemoveDue() {
     const Keyspace::Entry entry = primary_->engine.database(0).Peek(kKey);
-    if (!entry || entry.deadline() > now_) return;
+    if (!entry || entry.deadline_ms() > now_) return;
     primary_->engine.database(0).Erase(entry);
     Keyspace& follower = follower_->engine.database(0);
     if (const Keyspace::Entry copy = follower.Peek(kKey)) follower.Erase(copy);

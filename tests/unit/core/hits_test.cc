@@ -197,7 +197,7 @@ TEST_CASE("HITS: what was counted by a clock that was ahead counts as now") {
   CHECK(hits.Add(1, 1'000, kT0 + 1'000, kT0 + 1'000, 3) == 1);
   hits.Add(3, 1'000, kT0 + kAhead, kT0 + kAhead);
   CHECK(hits.Undo(1, kT0 + 1'000) == 2);
-  CHECK(hits.newest() == kT0 + 1'000);
+  CHECK(hits.newest_ms() == kT0 + 1'000);
 }
 
 }  // namespace

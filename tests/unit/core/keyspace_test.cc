@@ -52,7 +52,7 @@ void RequireSame(const Keyspace::Entry& entry, const Modelled* known) {
   REQUIRE(static_cast<bool>(entry) == (known != nullptr));
   if (known == nullptr) return;
   REQUIRE(Text(entry) == known->value);
-  REQUIRE(entry.deadline() == known->deadline);
+  REQUIRE(entry.deadline_ms() == known->deadline);
 }
 
 TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
@@ -97,7 +97,7 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
         break;
       case 3:
         if (const auto entry = keyspace.FindForWrite(key, now)) {
-          REQUIRE(keyspace.SetDeadline(entry, deadline).deadline() == deadline);
+          REQUIRE(keyspace.SetDeadline(entry, deadline).deadline_ms() == deadline);
           model[key].deadline = deadline;
         }
         break;
@@ -228,7 +228,7 @@ TEST_CASE("packed values are updated in place or moved, with their deadlines") {
     REQUIRE(static_cast<bool>(entry));
     REQUIRE(entry.type() == Type::kLimit);
     REQUIRE(entry.bytes() == modelled.value);
-    REQUIRE(entry.deadline() == modelled.deadline);
+    REQUIRE(entry.deadline_ms() == modelled.deadline);
     dated += modelled.deadline != kNoDeadline ? 1 : 0;
   }
   REQUIRE(keyspace.expires() == dated);

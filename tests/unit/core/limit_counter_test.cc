@@ -84,7 +84,7 @@ TEST_CASE("what was held in a window that is over takes nothing off another, bef
         counter.numbers.day = counter.numbers.window;
       }
       const int64_t before = counter.numbers.before;
-      Refund(counter, {.hits = 1, .in_window = 1, .at = at, .now = kStart + 2 * kPeriod});
+      Refund(counter, {.hits = 1, .in_window = 1, .at_ms = at, .now_ms = kStart + 2 * kPeriod});
       CAPTURE(static_cast<int>(algorithm), at);
       const bool in_window = at >= kStart && at < kStart + kPeriod;
       CHECK(counter.numbers.hits == (in_window ? 2 : 3));

@@ -110,7 +110,7 @@ TEST_CASE("returns of an order without lines are left out of the block") {
 TEST_CASE("texts cost their bytes and a few more in a block, and integers what they always did") {
   const auto bytes = [](const QuotaId& order, BookId sku, BookId action) {
     std::string block;
-    EncodePurchases({{{order, sku, action, kTimeBase, kTimeBase, 1, kNotReset}}, {}}, block);
+    EncodePurchases({{{order, sku, action, kTimeBaseMs, kTimeBaseMs, 1, kNotReset}}, {}}, block);
     return block.size();
   };
   REQUIRE(bytes(7, 5, 0) == 6);

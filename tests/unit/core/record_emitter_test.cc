@@ -65,7 +65,7 @@ TEST_CASE("record emitter: no key, value, element or policy is too long for a si
   Load(kept, loaded.engine);
   CHECK(loaded.engine.policies().size() == 1);
   CHECK(loaded.engine.database(1).Peek("text").bytes() == long_text);
-  CHECK(loaded.engine.database(1).Peek("text").deadline() == kNow + 7);
+  CHECK(loaded.engine.database(1).Peek("text").deadline_ms() == kNow + 7);
   CHECK(loaded.engine.database(1).Peek(long_key).integer() == -5);
   CHECK(loaded.engine.database(1).Peek("hash").heap<Hash>().size() == 3001);
 }

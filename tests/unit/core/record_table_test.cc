@@ -157,7 +157,7 @@ TEST_CASE("a split is told to the observer, and the notes go with both halves") 
   struct Observer : RecordTable::SplitObserver {
     void OnSplit(RecordTable::Segment& from, RecordTable::Segment& into) override {
       ++splits;
-      REQUIRE(into.due == from.due);
+      REQUIRE(into.due_ms == from.due_ms);
       REQUIRE(into.epoch == from.epoch);
     }
     int splits = 0;
@@ -165,7 +165,7 @@ TEST_CASE("a split is told to the observer, and the notes go with both halves") 
   RecordTable table(7, &observer);
   for (int i = 0; i < 100; ++i) {
     auto record = table.Insert(std::to_string(i), 0);
-    record.segment().due = 42;
+    record.segment().due_ms = 42;
     record.segment().epoch = 3;
   }
   for (int i = 100; i < 5000; ++i) table.Insert(std::to_string(i), 0);
@@ -173,7 +173,7 @@ TEST_CASE("a split is told to the observer, and the notes go with both halves") 
   uint64_t position = 0;
   size_t records = 0;
   while (auto* segment = table.NextSegment(position)) {
-    REQUIRE(segment->due == 42);
+    REQUIRE(segment->due_ms == 42);
     records += segment->size();
   }
   REQUIRE(records == 5000);

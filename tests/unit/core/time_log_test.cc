@@ -37,7 +37,7 @@ void RequireSameAfterRemoval(TimeLog& log, std::vector<int64_t>& model,
   }
   for (const auto& [at, count] : log.RemoveEach(pairs)) {
     REQUIRE(count > 0);
-    REQUIRE((removed.empty() || removed.back().at < at));
+    REQUIRE((removed.empty() || removed.back().at_ms < at));
     removed.push_back({at, count});
   }
   REQUIRE(EventsOf(log) == left);
@@ -82,8 +82,8 @@ TEST_CASE("a time log agrees with a sorted list under every operation") {
       if (random.OneIn(50)) RequireSameAfterRemoval(log, model, random);
       REQUIRE(log.size() == model.size());
       if (model.empty()) continue;
-      REQUIRE(log.oldest() == model.front());
-      REQUIRE(log.newest() == model.back());
+      REQUIRE(log.oldest_ms() == model.front());
+      REQUIRE(log.newest_ms() == model.back());
       const int64_t after = clock - random.Between(-spread, 1'000 * spread);
       const auto first = std::upper_bound(model.begin(), model.end(), after);
       const auto later = static_cast<uint64_t>(model.end() - first);
@@ -158,7 +158,7 @@ TEST_CASE("the newest up to an instant in the middle of many blocks are removed"
   CHECK(log.CountAfter(kMiddle - 1'000 * kStep) == kPairs / 2 - 1);
   CHECK(log.RemoveNewest(TimeLog::kMaxSize, kMiddle) == kPairs / 2 + 1 - 1'000);
   CHECK(log.size() == kPairs / 2 - 1);
-  CHECK(log.oldest() == kMiddle + kStep);
+  CHECK(log.oldest_ms() == kMiddle + kStep);
   CHECK(log.RemoveNewest(1, kMiddle) == 0);
   log.Add(0, 3);
   CHECK(log.size() == kPairs / 2 + 2);
@@ -182,7 +182,7 @@ TEST_CASE("malformed runs are refused") {
     for (char& c : bytes) c = static_cast<char>(random.Next());
     TimeLog copy;
     std::string_view in = bytes;
-    if (copy.Load(in) && !copy.empty()) CHECK(copy.oldest() <= copy.newest());
+    if (copy.Load(in) && !copy.empty()) CHECK(copy.oldest_ms() <= copy.newest_ms());
   }
 }
 

@@ -67,7 +67,7 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
     ReplyBuilder reply(output);
     CommandContext context(
         host_, reply,
-        {.entry = *entry, .args = words, .database = 0, .now = now, .replaying = replaying});
+        {.entry = *entry, .args = words, .database = 0, .now_ms = now, .replaying = replaying});
     entry->command->handler.Run(context);
     const bool changed = context.changes() > 0 && !context.logged();
     if (changed) effects_.Append(0, tally::Words(words));

@@ -50,7 +50,7 @@ TEST_CASE("config text: every kind of value, comments and quotes") {
   CHECK(config.appendfsync == FsyncPolicy::kAlways);
   CHECK_FALSE(config.protected_mode);
   CHECK(config.unixsocketperm == 0700);
-  CHECK(config.quota_retention == 36 * 3600 * 1000);
+  CHECK(config.quota_retention_ms == 36 * 3600 * 1000);
   CHECK(config.save == std::vector<SaveRule>{{900, 1}, {300, 10}, {60, 5}});
   CHECK(config.client_output_buffer_limit[2] == OutputBufferLimit{kMib, kMib / 2, 30});
   CHECK(config.client_output_buffer_limit[0] == Config{}.client_output_buffer_limit[0]);

@@ -58,7 +58,7 @@ TEST_CASE("engine sink: values, deadlines and databases", "[rdb]") {
                     Key(1, "list", Len(2) + Str("a") + Str("7"))) == "");
   CHECK(loaded.Find("number").integer() == 7);
   CHECK(loaded.Find("text").bytes() == "abc");
-  CHECK(loaded.Find("long").deadline() == kNow + 5);
+  CHECK(loaded.Find("long").deadline_ms() == kNow + 5);
   CHECK(loaded.Find("hash").type() == Type::kHash);
   const Keyspace::Entry list = loaded.engine.database(15).Peek("list");
   REQUIRE(list);
@@ -98,7 +98,7 @@ TEST_CASE("engine sink: empty values and passed deadlines are left out", "[rdb]"
   CHECK(loaded.expired == 3);
   loaded.options.keep_expired = true;
   CHECK(loaded.Load(Until(INT64_MIN) + Key(0, "e", Str("v"))) == "");
-  CHECK(loaded.Find("e").deadline() == INT64_MIN + 1);
+  CHECK(loaded.Find("e").deadline_ms() == INT64_MIN + 1);
 }
 
 TEST_CASE("engine sink: fields with deadlines stop or lose them", "[rdb]") {
@@ -168,7 +168,7 @@ TEST_CASE("engine sink: a key that is replaced is removed and created", "[rdb]")
     const Keyspace::Entry entry = keyspace.Peek(StrCat("k", i));
     REQUIRE(entry);
     REQUIRE(entry.type() == Type::kList);
-    REQUIRE(entry.deadline() == kNoDeadline);
+    REQUIRE(entry.deadline_ms() == kNoDeadline);
     // Nothing of the old one's use is left.
     REQUIRE(FrequencyOf(entry.access(), tracking, kNow) < 10);
   }

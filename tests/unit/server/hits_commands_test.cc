@@ -336,7 +336,7 @@ TEST_CASE("HITS.ADD with CAP goes by event time, and says so in its effect") {
   CHECK(h.Run(late) == ":2");
   CHECK(h.Run(late) == "nil");
   // Older than max-lateness counts as that old.
-  h.config.max_lateness = 5'000;
+  h.config.max_lateness_ms = 5'000;
   h.Effects();
   CHECK(h.Run("HITS.ADD m 10s CAP 2 AT 0") == ":1");
   CHECK(h.Effects() == std::vector<std::string>{StrCat("HITS.ADD m 10000ms COUNT 1 CAP 2 AT ",

@@ -37,12 +37,12 @@ TEST_CASE("hits that are late are limited in their own time") {
     CHECK(h.Run("EXISTS k") == ":1");
   }
   // Older than max-lateness counts as that old; in a log it is so already.
-  h.config.max_lateness = 5'000;
+  h.config.max_lateness_ms = 5'000;
   h.Effects();
   CHECK(Allowed(h.Run("LIMIT.TAKE m FIXED 1 1s AT 0")));
   CHECK(h.Effects()[0].find(StrCat(" AT ", h.now() / 1000 - 5, ".000 NOW ")) != std::string::npos);
   CHECK_FALSE(Allowed(h.Run("LIMIT.PEEK m FIXED 1 1s AT 0")));
-  h.config.max_lateness = 0;
+  h.config.max_lateness_ms = 0;
   CHECK(Allowed(h.Run("LIMIT.PEEK m FIXED 1 1s AT 0")));
 }
 

@@ -139,7 +139,7 @@ TEST_CASE("QUOTA: an order is logged as the decision that was made") {
               "QUOTA.RECORD b 1 1 ITEMS 7 0 2 AT 1699999999 ONCE NOW 1700000000000",
               "QUOTA.RECORD b 1 2 ITEMS 7 0 2 NOW 1700000000000"});
   // Refused, but the book has got another retention.
-  quota.config.quota_retention = 60 * kDay;
+  quota.config.quota_retention_ms = 60 * kDay;
   REQUIRE(quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 1") == "[0 1 [[[0 0]]]]");
   REQUIRE(quota.Effects() == std::vector<std::string>{
                                  "QUOTA.BUY b 1 3 ITEMS 7 0 1 NOW 1700000000000 KEEP 5184000000"});
@@ -323,7 +323,7 @@ TEST_CASE("QUOTA: purchases are kept for the longest window, and at least quota-
 TEST_CASE("QUOTA: a changed quota-retention holds from the book's next change on") {
   QuotaHarness quota;
   quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 4");
-  quota.config.quota_retention = 60 * kDay;
+  quota.config.quota_retention_ms = 60 * kDay;
   quota.Ask("QUOTA.BUY b 2 1 ITEMS 7 0 4");
   REQUIRE(quota.Effects().back() ==
           "QUOTA.RECORD b 2 1 ITEMS 7 0 4 NOW 1700000000000 KEEP 5184000000");

@@ -62,7 +62,7 @@ std::string At(int64_t unix_ms) {
 class Shop {
  public:
   explicit Shop(SeededRandom& random) : random_(random) {
-    config_.quota_retention = kMinRetention;
+    config_.quota_retention_ms = kMinRetention;
     Start();
     for (int other = 0; other < kOthers; ++other) {
       server_->Run(StrCat("QUOTA.BUY b ", kFirstOther + other, " 1 ITEMS 5 0 1"));

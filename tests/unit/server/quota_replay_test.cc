@@ -90,7 +90,8 @@ TEST_CASE("QUOTA: a replay at a later time gives the same book") {
     for (int i = 0; i < 150; ++i) {
       original.Advance(static_cast<int64_t>(random.Below(2) * random.Below(12) * kHour));
       if (random.Below(30) == 0) {
-        original.config.quota_retention = static_cast<int64_t>(1 + random.Below(50)) * 24 * kHour;
+        original.config.quota_retention_ms =
+            static_cast<int64_t>(1 + random.Below(50)) * 24 * kHour;
       }
       if (random.Below(20) == 0) original.engine.SweepSome(original.now(), [] { return true; });
       original.Run(traffic.Next(original.now()).c_str());
@@ -99,7 +100,7 @@ TEST_CASE("QUOTA: a replay at a later time gives the same book") {
     const int64_t later = original.now() + static_cast<int64_t>(random.Below(100)) * 24 * kHour;
     ReplayInto(replayed, original.Effects(), later);
     replayed.state.clock.Set(original.now());
-    replayed.config.quota_retention = original.config.quota_retention;
+    replayed.config.quota_retention_ms = original.config.quota_retention_ms;
     REQUIRE(EverythingIn(replayed) == EverythingIn(original));
 
     // And both go on in the same way.
@@ -120,7 +121,7 @@ TEST_CASE("QUOTA: a follower frees what the server frees, so both show the same 
   INFO("seed " << random.seed());
   for (uint64_t run = 0; run < test::Scaled(8); ++run) {
     CommandHarness server;
-    server.config.quota_retention = static_cast<int64_t>(1 + random.Below(20)) * 24 * kHour;
+    server.config.quota_retention_ms = static_cast<int64_t>(1 + random.Below(20)) * 24 * kHour;
     EffectFollower follower(server);
     Traffic traffic(random);
     const int64_t begin_ms = server.now();
@@ -164,7 +165,7 @@ TEST_CASE("QUOTA: an order that is refused in a log leaves its retention, and no
   REQUIRE(harness.Run("QUOTA.LEFT b 1 7") == R"([[["0" :1]]])");
   REQUIRE(harness.Run("QUOTA.HISTORY b 1") == R"([["1" "7" "0" :2 :1760000000000 :0]])");
   // With the default retention it would be gone by then.
-  harness.config.quota_retention = 60 * 24 * kHour;
+  harness.config.quota_retention_ms = 60 * 24 * kHour;
   harness.state.clock.Set(1'760'000'000'000 + 59 * 24 * kHour);
   REQUIRE(harness.Run("QUOTA.HISTORY b 1") == R"([["1" "7" "0" :2 :1760000000000 :0]])");
 }

@@ -155,7 +155,7 @@ class TextSink final : public RdbSink {
   Refusal Begin(const KeyHead& head, Kind kind) override {
     constexpr const char* kNames[] = {"string", "list", "set", "zset", "hash"};
     std::string rest;
-    if (head.deadline != kNoDeadline) StrAppend(rest, " until ", head.deadline);
+    if (head.deadline_ms != kNoDeadline) StrAppend(rest, " until ", head.deadline_ms);
     if (head.idle_seconds) StrAppend(rest, " idle ", *head.idle_seconds);
     if (head.frequency) StrAppend(rest, " often ", *head.frequency);
     return Line(kNames[static_cast<int>(kind)], " ", head.key, rest);

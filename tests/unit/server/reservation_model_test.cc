@@ -133,8 +133,8 @@ class CommandTarget {
     }
     StrAppend(words, " COST ", request.cost);
     // Of what happens now a client says nothing.
-    if (request.time.at != request.time.judged_at) {
-      StrAppend(words, " AT ", InstantText(request.time.at).view());
+    if (request.time.at_ms != request.time.judged_at_ms) {
+      StrAppend(words, " AT ", InstantText(request.time.at_ms).view());
     }
     return words;
   }

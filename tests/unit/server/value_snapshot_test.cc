@@ -89,7 +89,7 @@ Contents ContentsOf(const Keyspace::Entry& entry) {
       do {
         cursor = set.Scan(cursor, 1000, [&](std::string_view id, const ActiveSet::Sighting& seen) {
           contents.push_back(
-              StrCat(id, " ", seen.number, " ", seen.first_seen, " ", seen.last_seen));
+              StrCat(id, " ", seen.number, " ", seen.first_seen_ms, " ", seen.last_seen_ms));
         });
       } while (cursor != 0);
       for (int64_t day = 0; day < 4; ++day) {
@@ -110,7 +110,7 @@ std::map<std::string, Contents> ContentsOf(Engine& engine) {
   uint64_t position = 0;
   while (Keyspace::Segment* segment = engine.database(0).NextSegment(position)) {
     engine.database(0).ForEach(*segment, [&](const Keyspace::Entry& entry) {
-      all.emplace(StrCat(entry.key(), "@", entry.deadline()), ContentsOf(entry));
+      all.emplace(StrCat(entry.key(), "@", entry.deadline_ms()), ContentsOf(entry));
     });
   }
   return all;

@@ -31,7 +31,7 @@ class Walked {
     if (form_ == Form::kRdb) {
       rdb_.bytes.clear();
       rdb_emitter_ = std::make_unique<rdb::RdbEmitter>(
-          engine, rdb::RdbOptions{.version = "7.0.15", .now = kBegin}, rdb_);
+          engine, rdb::RdbOptions{.version = "7.0.15", .now_ms = kBegin}, rdb_);
       walk = std::make_unique<SnapshotWalk>(engine, *rdb_emitter_, ++epoch_);
       return;
     }
