@@ -24,7 +24,7 @@ class QuotaBooks {
   explicit QuotaBooks(const Place& place) : place_(place) {}
 
   // The arguments that all calls that may change a book have in common.
-  struct Call {
+  struct WriteArgs {
     std::string_view book;
     int64_t judged_at_ms = 0;                  // unix ms
     std::optional<int64_t> retention_ms = {};  // the new minimum retention, > 0; nullopt: as before
@@ -38,25 +38,25 @@ class QuotaBooks {
     bool too_much = false;
   };
 
-  Outcome SetLimits(const Call& call, std::span<const QuotaLimitSpec> limits);
+  Outcome SetLimits(const WriteArgs& args, std::span<const QuotaLimitSpec> limits);
   // Sets `deleted` to the number of limits that were deleted.
-  Outcome DelLimits(const Call& call, std::span<const QuotaId> skus, const QuotaActions& actions,
-                    size_t& deleted);
+  Outcome DelLimits(const WriteArgs& args, std::span<const QuotaId> skus,
+                    const QuotaActions& actions, size_t& deleted);
   // Sets `left` to what is left of each item's SKU. If `order.if_left` is true, applies the order
   // only if every limit leaves room for all of it. See QuotaBook::Buy.
-  Outcome Buy(const Call& call, const QuotaOrder& order, QuotaBook::BuyResult& result,
+  Outcome Buy(const WriteArgs& args, const QuotaOrder& order, QuotaBook::BuyResult& result,
               QuotaLefts& left);
-  Outcome Confirm(const Call& call, const QuotaId& user, const QuotaId& order,
+  Outcome Confirm(const WriteArgs& args, const QuotaId& user, const QuotaId& order,
                   QuotaBook::ConfirmResult& result);
   // Sets `credited` to the quantity credited of each item.
-  Outcome Return(const Call& call, const QuotaReturn& request, std::vector<int32_t>& credited);
+  Outcome Return(const WriteArgs& args, const QuotaReturn& request, std::vector<int32_t>& credited);
   // Sets `reset` to the number of users of whom anything was forgotten.
-  Outcome Reset(const Call& call, std::span<const QuotaId> users, const QuotaActions& actions,
+  Outcome Reset(const WriteArgs& args, std::span<const QuotaId> users, const QuotaActions& actions,
                 size_t& reset);
 
   // QuotaBook::ExpireUser() of each, or ExpireLimits(), as effects of sweeping.
-  void ExpireUsers(const Call& call, std::span<const QuotaId> users);
-  void ExpireLimits(const Call& call, std::span<const QuotaId> skus);
+  void ExpireUsers(const WriteArgs& args, std::span<const QuotaId> users);
+  void ExpireLimits(const WriteArgs& args, std::span<const QuotaId> skus);
 
   // Returns the book, for calls that only read; null if the key is absent or has another type.
   // Valid until the engine next changes.
@@ -66,13 +66,14 @@ class QuotaBooks {
   // Calls change(book), which returns whether it has changed the book, unless is_too_much(book). A
   // book that was created for the call is kept only if it was changed and is not empty.
   template <typename IsTooMuch, typename Change>
-  Outcome Write(const Call& call, IsTooMuch&& is_too_much, Change&& change);
+  Outcome Write(const WriteArgs& args, IsTooMuch&& is_too_much, Change&& change);
 
   // The book of an effect of sweeping; null if it is not there.
-  QuotaBook* FindToExpire(const Call& call);
+  QuotaBook* FindToExpire(const WriteArgs& args);
 
   // Counts an order that was checked against the limits, as sold or denied.
-  void CountSale(const Call& call, const QuotaOrder& order, const QuotaBook::BuyResult& result);
+  void CountSale(const WriteArgs& args, const QuotaOrder& order,
+                 const QuotaBook::BuyResult& result);
 
   Place place_;
 };

@@ -85,8 +85,8 @@ void Keyspace::FreeValue(const Entry& entry) {
   reclaimer_.Add(entry.type(), entry.pointer());
 }
 
-Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage, size_t value_size,
-                                int64_t deadline_ms, int64_t now_ms) {
+Keyspace::Entry Keyspace::PrepareRecord(std::string_view key, Type type, Storage storage,
+                                        size_t value_size, int64_t deadline_ms, int64_t now_ms) {
   const uint64_t hash = table_.Hash(key);
   RecordTable::Record record = table_.Find(key, hash);
   if (record && removes_expired() && HasExpired(Entry(record), now_ms)) [[unlikely]] {
@@ -133,7 +133,8 @@ void Keyspace::SetString(std::string_view key, std::string_view value, int64_t d
   if (value.size() > kMaxInlineString) {
     return SetPointer(key, Type::kString, new Text(value), deadline_ms, now_ms);
   }
-  const Entry entry = Shape(key, Type::kString, Storage::kBytes, value.size(), deadline_ms, now_ms);
+  const Entry entry =
+      PrepareRecord(key, Type::kString, Storage::kBytes, value.size(), deadline_ms, now_ms);
   std::memcpy(entry.value(), value.data(), value.size());
 }
 
@@ -145,13 +146,13 @@ void Keyspace::SetText(std::string_view key, Text value, int64_t deadline_ms, in
 void Keyspace::SetInteger(std::string_view key, int64_t value, int64_t deadline_ms,
                           int64_t now_ms) {
   const Entry entry =
-      Shape(key, Type::kString, Storage::kInteger, sizeof value, deadline_ms, now_ms);
+      PrepareRecord(key, Type::kString, Storage::kInteger, sizeof value, deadline_ms, now_ms);
   std::memcpy(entry.value(), &value, sizeof value);
 }
 
 void Keyspace::SetPacked(std::string_view key, Type type, std::string_view bytes,
                          int64_t deadline_ms, int64_t now_ms) {
-  const Entry entry = Shape(key, type, Storage::kBytes, bytes.size(), deadline_ms, now_ms);
+  const Entry entry = PrepareRecord(key, type, Storage::kBytes, bytes.size(), deadline_ms, now_ms);
   std::memcpy(entry.value(), bytes.data(), bytes.size());
 }
 
@@ -175,7 +176,7 @@ void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t 
 
 void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t deadline_ms,
                           int64_t now_ms) {
-  const Entry entry = Shape(key, type, Storage::kHeap, sizeof value, deadline_ms, now_ms);
+  const Entry entry = PrepareRecord(key, type, Storage::kHeap, sizeof value, deadline_ms, now_ms);
   std::memcpy(entry.value(), &value, sizeof value);
   if (OperationsOf(type).sweep != nullptr) aging_.emplace(key);
 }

@@ -272,8 +272,8 @@ class Keyspace final : private RecordTable::SplitObserver {
   }
   // Makes or resizes the key's record: writes all but the value, and leaves `value_size` bytes for
   // it. Frees the old value.
-  Entry Shape(std::string_view key, Type type, Storage storage, size_t value_size,
-              int64_t deadline_ms, int64_t now_ms);
+  Entry PrepareRecord(std::string_view key, Type type, Storage storage, size_t value_size,
+                      int64_t deadline_ms, int64_t now_ms);
 
   uint64_t seed_;
   Reclaimer& reclaimer_;

@@ -256,7 +256,7 @@ HoldView::HoldView(std::string_view in, int64_t deadline_ms) : deadline_ms_(dead
     return;
   }
   parts_.in = in;
-  Parts rest = parts_;
+  PartReader rest = parts_;
   for (uint64_t part = 0; part < rest.parts; ++part) {
     rest.BeginPart();
     cost_ += rest.cost;
@@ -267,12 +267,12 @@ HoldView::HoldView(std::string_view in, int64_t deadline_ms) : deadline_ms_(dead
   rules_ = rest.in;
 }
 
-void HoldView::Parts::BeginPart() {
+void HoldView::PartReader::BeginPart() {
   cost = TakeNumber(in);
   at_ms = deadline_ms - TakeSigned(in);
 }
 
-HoldShare HoldView::Parts::Share() {
+HoldShare HoldView::PartReader::Share() {
   if (plain) return {at_ms, cost};
   const int64_t share_at_ms = at_ms + TakeSigned(in);
   return {share_at_ms, TakeNumber(in)};

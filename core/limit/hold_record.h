@@ -133,7 +133,7 @@ class HoldView {
       for (uint64_t i = 0; i < parts_.shares; ++i) visit(static_cast<size_t>(i), cost_, share);
       return;
     }
-    Parts parts = parts_;
+    PartReader parts = parts_;
     for (uint64_t part = 0; part < parts.parts; ++part) {
       parts.BeginPart();
       for (uint64_t i = 0; i < parts.shares; ++i)
@@ -143,7 +143,7 @@ class HoldView {
 
  private:
   // Reads the parts one after the other.
-  struct Parts {
+  struct PartReader {
     std::string_view in;
     int64_t deadline_ms = 0;
     uint64_t parts = 1;
@@ -159,7 +159,7 @@ class HoldView {
   int64_t deadline_ms_ = 0;
   int64_t cost_ = 0;
   int64_t newest_at_ms_ = 0;
-  Parts parts_;
+  PartReader parts_;
   bool is_simple_ = false;  // one part, and all its shares are the same
   std::string_view rules_;
 };

@@ -23,13 +23,13 @@ void BookAnswers::Fetch(std::span<const uint64_t> users, std::span<const uint64_
   for (const uint64_t hash : skus) book_.limits.PrefetchRecord(hash);
 }
 
-BookAnswers::Places BookAnswers::Approach(const QuotaId& user, const BookIds& skus,
+BookAnswers::Hashes BookAnswers::Approach(const QuotaId& user, const BookIds& skus,
                                           bool prefetched) const {
-  Places places;
-  places.user = book_.users.Hash(EntityKey(user).view());
-  for (const BookId sku : skus) places.skus.push_back(book_.limits.Hash(EntityKey(sku).view()));
-  if (!prefetched) Fetch({&places.user, 1}, places.skus);
-  return places;
+  Hashes hashes;
+  hashes.user = book_.users.Hash(EntityKey(user).view());
+  for (const BookId sku : skus) hashes.skus.push_back(book_.limits.Hash(EntityKey(sku).view()));
+  if (!prefetched) Fetch({&hashes.user, 1}, hashes.skus);
+  return hashes;
 }
 
 void BookAnswers::Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const {
@@ -46,11 +46,11 @@ void BookAnswers::Prefetch(std::span<const QuotaId> users, std::span<const Quota
   Fetch({of_users.data(), users.size()}, {of_skus.data(), skus.size()});
 }
 
-void BookAnswers::AddSkus(const BookIds& skus, const Places& places, LeftCounters& counters) const {
+void BookAnswers::AddSkus(const BookIds& skus, const Hashes& hashes, LeftCounters& counters) const {
   const BookLimits limits(book_);
   for (size_t i = 0; i < skus.size(); ++i) {
     if (counters.Knows(skus[i])) continue;
-    counters.AddSku(skus[i], limits.BlocksOf(EntityKey(skus[i]), places.skus[i]), BookActions());
+    counters.AddSku(skus[i], limits.BlocksOf(EntityKey(skus[i]), hashes.skus[i]), BookActions());
   }
 }
 
@@ -60,10 +60,10 @@ void BookAnswers::Left(const QuotaId& user, std::span<const QuotaId> skus, int64
   BookIds wanted(skus.size());
   for (size_t i = 0; i < skus.size(); ++i) wanted[i] = book_.Find(skus[i]);
   if (wanted.size() > LeftCounters::kFewSkus) LeaveDistinct(wanted);
-  const Places places = Approach(user, wanted, prefetched);
-  const RecordTable::Record record = book_.users.Find(EntityKey(user).view(), places.user);
+  const Hashes hashes = Approach(user, wanted, prefetched);
+  const RecordTable::Record record = book_.users.Find(EntityKey(user).view(), hashes.user);
   if (record) record.PrefetchPayload();
-  AddSkus(wanted, places, counters);
+  AddSkus(wanted, hashes, counters);
   if (record) {
     const Retention::Moment at = book_.retention.At(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {
@@ -88,12 +88,12 @@ bool BookAnswers::LeftAll(std::span<const QuotaId> users, const QuotaActions& ac
   const BookUsers kept(book_);
   const bool is_bounded = users.size() > 1;
   if (is_bounded && kept.HasTooMany(users)) return false;
-  absl::flat_hash_map<QuotaId, size_t> places;  // in the next two
+  absl::flat_hash_map<QuotaId, size_t> hashes;  // in the next two
   std::vector<QuotaId> distinct;
   std::vector<BookIds> bought;
   BookIds all;
   for (const QuotaId& user : users) {
-    if (!places.try_emplace(user, distinct.size()).second) continue;
+    if (!hashes.try_emplace(user, distinct.size()).second) continue;
     distinct.push_back(user);
     BookIds& skus = bought.emplace_back();
     kept.ForEachKept(EntityKey(user).view(), now_ms, [&](const PurchaseLine& line) {
@@ -115,7 +115,7 @@ bool BookAnswers::LeftAll(std::span<const QuotaId> users, const QuotaActions& ac
   }
   size_t answered = 0;
   for (const QuotaId& user : users) {
-    for (const BookId sku : bought[places[user]]) answered += counters.LimitsOf(sku);
+    for (const BookId sku : bought[hashes[user]]) answered += counters.LimitsOf(sku);
     if (is_bounded && answered > kMaxQuotaAnswer) return false;
   }
 
@@ -133,7 +133,7 @@ bool BookAnswers::LeftAll(std::span<const QuotaId> users, const QuotaActions& ac
     for (const BookId sku : skus)
       counters.AppendLeft(sku, book_.NameOf(sku), book_.texts.get(), left.lefts);
   }
-  for (const QuotaId& user : users) left.users.push_back(ranges[places[user]]);
+  for (const QuotaId& user : users) left.users.push_back(ranges[hashes[user]]);
   return true;
 }
 

@@ -67,14 +67,14 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
   for (size_t i = 0; i < skus.size(); ++i) skus[i] = data_->Find(order.items[i].sku);
   LeaveDistinct(skus);
   const BookAnswers answers(*data_);
-  const BookAnswers::Places places = answers.Approach(order.user, skus);
+  const BookAnswers::Hashes hashes = answers.Approach(order.user, skus);
   const LargeStore store(*data_);
   LargeUser* const large = store.Open(EntityKey(order.user).view());
-  OpenUser user = users.Open(order.user, places.user, now_ms);
+  OpenUser user = users.Open(order.user, hashes.user, now_ms);
   user.large = large;
   LeftCounters counters(now_ms);
   const bool is_counted = order.if_left || order.is_answered;
-  if (is_counted) answers.AddSkus(skus, places, counters);
+  if (is_counted) answers.AddSkus(skus, hashes, counters);
 
   bool known = false;
   for (const PurchaseLine& line : user.purchases.lines) {

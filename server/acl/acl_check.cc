@@ -26,9 +26,9 @@ struct Finding {
 };
 
 // One call, which is checked against one selector after the other. Its keys are found only once.
-class Call {
+class CallCheck {
  public:
-  Call(const CommandEntry& entry, Args args) : entry_(entry), args_(args) {}
+  CallCheck(const CommandEntry& entry, Args args) : entry_(entry), args_(args) {}
 
   Finding Ask(const AclSelector& selector) {
     // A client that is not logged in needs these commands to log in, so every user may run them.
@@ -81,7 +81,7 @@ class Call {
 
 AclVerdict CheckCall(const AclUser& user, const CommandEntry& entry, Args args) {
   if (user.unrestricted) return {};
-  Call call(entry, args);
+  CallCheck call(entry, args);
   Finding worst = call.Ask(user.own);
   for (const AclSelector& selector : user.selectors) {
     if (worst.denial == AclDenial::kNone) break;
@@ -98,7 +98,7 @@ AclVerdict CheckCall(const AclUser& user, const CommandEntry& entry, Args args) 
 ReadRights::ReadRights(const AclUser* user, const CommandEntry& entry, Args args)
     : unrestricted_(user == nullptr || user->unrestricted) {
   if (unrestricted_) return;
-  Call call(entry, args);
+  CallCheck call(entry, args);
   const auto add = [&](const AclSelector& selector) {
     if (call.Ask(selector).denial == AclDenial::kNone) selectors_.push_back(&selector);
   };

@@ -204,7 +204,7 @@ void Finish(ServerContext& context, Migrations& migrations, const MigrationResul
   }
   if (again.keys.empty()) return context.reply.Ok();
   if (result.rounds < kMostRounds && context.WaitFor(Type::kString, {}, 0)) {
-    return migrations.GoOn(context.client, std::move(again));
+    return migrations.Continue(context.client, std::move(again));
   }
   context.reply.Error(StrCat("IOERR ", again.keys.size(),
                              " keys change faster than they can be moved, and stay here too"));

@@ -47,7 +47,7 @@ void SetLimit(CommandContext& context) {
   QuotaArgs args(context);
   std::vector<QuotaLimitSpec> limits;
   if (!ReadLimits(args, limits)) return;
-  const auto outcome = QuotaBooks(PlaceOf(context)).SetLimits(args.call(), limits);
+  const auto outcome = QuotaBooks(PlaceOf(context)).SetLimits(args.write_args(), limits);
   if (!ReportAndLog(context, args, outcome, "quota.setlimit", "sku")) return;
   context.reply.Integer(static_cast<int64_t>(limits.size()));
 }
@@ -59,8 +59,8 @@ void DelLimit(CommandContext& context) {
   if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
   size_t deleted = 0;
   QuotaBooks books(PlaceOf(context));
-  if (actions.none()) return books.ExpireLimits(args.call(), skus);
-  const auto outcome = books.DelLimits(args.call(), skus, actions, deleted);
+  if (actions.none()) return books.ExpireLimits(args.write_args(), skus);
+  const auto outcome = books.DelLimits(args.write_args(), skus, actions, deleted);
   if (!ReportAndLog(context, args, outcome, "quota.dellimit", "sku")) return;
   context.reply.Integer(static_cast<int64_t>(deleted));
 }
@@ -100,7 +100,7 @@ void Sell(CommandContext& context, bool checked, std::string_view event) {
   if (!ReadOrder(args, order, items)) return;
   QuotaLefts lefts;
   QuotaBook::BuyResult result;
-  const auto outcome = QuotaBooks(PlaceOf(context)).Buy(args.call(), order, result, lefts);
+  const auto outcome = QuotaBooks(PlaceOf(context)).Buy(args.write_args(), order, result, lefts);
   if (result.recorded) args.LogAs("QUOTA.RECORD");
   if (!ReportAndLog(context, args, outcome, event, "item")) return;
   context.reply.Array(3);
@@ -118,7 +118,7 @@ void Return(CommandContext& context) {
   std::vector<QuotaReturnItem> items;
   if (!ReadReturn(args, request, items)) return;
   std::vector<int32_t> credited;
-  const auto outcome = QuotaBooks(PlaceOf(context)).Return(args.call(), request, credited);
+  const auto outcome = QuotaBooks(PlaceOf(context)).Return(args.write_args(), request, credited);
   if (!ReportAndLog(context, args, outcome, "quota.return", "item")) return;
   context.reply.Array(credited.size());
   for (const int32_t qty : credited) context.reply.Integer(qty);
@@ -130,7 +130,7 @@ void Confirm(CommandContext& context) {
   QuotaId order;
   if (!args.Read("user", user) || !args.Read("order", order) || !args.End()) return;
   QuotaBook::ConfirmResult result;
-  const auto outcome = QuotaBooks(PlaceOf(context)).Confirm(args.call(), user, order, result);
+  const auto outcome = QuotaBooks(PlaceOf(context)).Confirm(args.write_args(), user, order, result);
   if (!ReportAndLog(context, args, outcome, "quota.confirm", "order")) return;
   context.reply.Integer(result.bought ? 1 : 0);
 }
@@ -142,8 +142,8 @@ void ResetQuota(CommandContext& context) {
   if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
   size_t reset = 0;
   QuotaBooks books(PlaceOf(context));
-  if (actions.none()) return books.ExpireUsers(args.call(), users);
-  const auto outcome = books.Reset(args.call(), users, actions, reset);
+  if (actions.none()) return books.ExpireUsers(args.write_args(), users);
+  const auto outcome = books.Reset(args.write_args(), users, actions, reset);
   if (!ReportAndLog(context, args, outcome, "quota.reset", "user")) return;
   context.reply.Integer(static_cast<int64_t>(reset));
 }

@@ -36,7 +36,7 @@ class QuotaArgs {
   // Whether the call is read from a log.
   bool replaying() const { return context_.replaying; }
   // What QuotaBooks must know of a call that may change the book.
-  QuotaBooks::Call call() const { return {book(), now_ms_, retention_ms_, lag_ms_}; }
+  QuotaBooks::WriteArgs write_args() const { return {book(), now_ms_, retention_ms_, lag_ms_}; }
 
   bool done() const { return next_ == args_.size(); }
   // Whether the next argument is this word, in any case; `word` must be in lower case.

@@ -25,7 +25,7 @@ constexpr std::string_view kMasterDownError =
 constexpr std::string_view kNoReplicasError = "NOREPLICAS Not enough good replicas to write.";
 constexpr std::string_view kNoAuthError = "NOAUTH Authentication required.";
 
-// Always false, for what the caller returns.
+// Returns false, so that a caller can `return Refuse(…)`.
 bool Refuse(std::string& refusal, std::string_view error) {
   refusal = error;
   return false;

@@ -77,7 +77,7 @@ absl::Status LogStream::OpenNewer() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> LogStream::GoOn() {
+absl::StatusOr<bool> LogStream::Continue() {
   if (logs_.size() > 1) {
     logs_.pop_front();
     return true;
@@ -140,7 +140,7 @@ absl::StatusOr<bool> LogStream::Next(Part& part) {
   });
   if (!read.ok()) return read.status();
   if (*read == LogReader::Step::kBatch) return true;
-  return GoOn();
+  return Continue();
 }
 
 }  // namespace tally::server

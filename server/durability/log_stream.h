@@ -38,7 +38,7 @@ class LogStream final : public StreamSource {
   // Appends the logs that follow the last one and have a header.
   absl::Status OpenNewer();
   // The log that is read has grown, or another one follows it. False if neither is so.
-  absl::StatusOr<bool> GoOn();
+  absl::StatusOr<bool> Continue();
   void Take(Args command, Part& part);
 
   const AofDirectory& directory_;

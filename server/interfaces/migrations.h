@@ -52,7 +52,7 @@ class Migrations {
   // The client is waiting from now on.
   virtual void Begin(Client& client, const MigrationTarget& target, MigrationBatch batch) = 0;
   // The same, in the conversation that has brought a result.
-  virtual void GoOn(Client& client, MigrationBatch batch) = 0;
+  virtual void Continue(Client& client, MigrationBatch batch) = 0;
   // What has become of the last batch; null if the client has none.
   virtual std::unique_ptr<MigrationResult> Take(const Client& client) = 0;
 

@@ -24,11 +24,11 @@ Migration::Migration(EventPoller& poller, const MigrationTarget& target, Migrati
       logins_left_(target.logins),
       progress_ms_(now_ms),
       now_ms_(now_ms) {
-  GoOn(std::move(batch), now_ms);
+  Continue(std::move(batch), now_ms);
   rounds_ = 1;
 }
 
-void Migration::GoOn(MigrationBatch batch, int64_t now_ms) {
+void Migration::Continue(MigrationBatch batch, int64_t now_ms) {
   batch_ = std::move(batch);
   result_ = std::make_unique<MigrationResult>();
   result_->keys = std::move(batch_.keys);

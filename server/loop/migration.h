@@ -28,7 +28,7 @@ class Migration {
   }
 
   // Sends another batch, when the last one is over.
-  void GoOn(MigrationBatch batch, int64_t now_ms);
+  void Continue(MigrationBatch batch, int64_t now_ms);
   // Sends and receives what it can now. Returns true if the batch is over, one way or the other.
   bool Continue(int64_t now_ms);
   // Whether Continue has something to do before time passes.

@@ -32,9 +32,9 @@ void Migrator::Begin(Client& client, const MigrationTarget& target, MigrationBat
   migrations_[client.id] = {std::move(migration), client.blocked->number};
 }
 
-void Migrator::GoOn(Client& client, MigrationBatch batch) {
+void Migrator::Continue(Client& client, MigrationBatch batch) {
   Waited& waited = migrations_.at(client.id);
-  waited.migration->GoOn(std::move(batch), server_.clock.steady_ms());
+  waited.migration->Continue(std::move(batch), server_.clock.steady_ms());
   waited.command = client.blocked->number;
 }
 

@@ -23,7 +23,7 @@ class Migrator final : public Migrations {
   }
 
   void Begin(Client& client, const MigrationTarget& target, MigrationBatch batch) override;
-  void GoOn(Client& client, MigrationBatch batch) override;
+  void Continue(Client& client, MigrationBatch batch) override;
   std::unique_ptr<MigrationResult> Take(const Client& client) override;
 
   // Called in each turn: continues what can be continued, and lets the clients of those that are

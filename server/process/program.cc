@@ -89,7 +89,7 @@ int BackUpFiles(const std::vector<std::string>& arguments) {
   return std::fputs(report->c_str(), stdout) < 0;
 }
 
-// This comes first, so that relative paths are relative to `dir`.
+// Call before any other path is used: relative paths are relative to `dir`.
 absl::Status EnterDirectory(const Config& config) {
   if (::chdir(config.dir.c_str()) == 0) return absl::OkStatus();
   return absl::UnavailableError(

@@ -107,7 +107,7 @@ absl::Status RdbEmitter::Entry(size_t database, const Keyspace::Entry& entry) {
   return output_.status();
 }
 
-void RdbEmitter::Keep(Parts& parts) {
+void RdbEmitter::Keep(Chunks& parts) {
   std::string& bytes = scratch_.bytes();
   if (!parts.empty() && parts.back().size() + bytes.size() <= kPartBytes) {
     parts.back().append(bytes);
@@ -184,7 +184,7 @@ absl::Status RdbEmitter::EndValue(const ValueHead& head) {
       EndNativeValue(output);
     });
   }
-  Parts whole = std::move(value.waiting);
+  Chunks whole = std::move(value.waiting);
   open_.erase(&head);
   if (current_ == &head) {
     current_ = nullptr;

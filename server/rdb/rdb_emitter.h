@@ -56,11 +56,11 @@ class RdbEmitter final : public SnapshotEmitter {
 
  private:
   // Parts of a file, each of whole strings. A part of keys begins with its database.
-  using Parts = std::deque<std::string>;
+  using Chunks = std::deque<std::string>;
 
   // A value of which something has come and the end has not.
   struct OpenValue {
-    Parts waiting;                          // until its turn comes
+    Chunks waiting;                         // until its turn comes
     std::optional<std::string> last_run{};  // of our own types: not written before it is known
                                             // whether it is the last
   };
@@ -75,7 +75,7 @@ class RdbEmitter final : public SnapshotEmitter {
   void WritePart(const ValueHead& head, OpenValue& value, Write&& write);
   void WriteRun(const ValueHead& head, std::string_view run, bool is_last, RdbOutput& output);
   // Appends what scratch_ has to these parts, and empties it.
-  void Keep(Parts& parts);
+  void Keep(Chunks& parts);
 
   Engine& engine_;
   RdbOutput output_;
@@ -84,8 +84,8 @@ class RdbEmitter final : public SnapshotEmitter {
   std::optional<size_t> selected_;      // the database of what is written next to output_
   const ValueHead* current_ = nullptr;  // the value whose turn it is, of which nothing waits
   absl::flat_hash_map<const ValueHead*, OpenValue> open_;
-  Parts ready_;  // may be written now: of the current value, or of whole keys
-  Parts aside_;  // whole keys that wait until the current value has ended
+  Chunks ready_;  // may be written now: of the current value, or of whole keys
+  Chunks aside_;  // whole keys that wait until the current value has ended
 };
 
 }  // namespace tally::rdb

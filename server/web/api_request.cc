@@ -88,7 +88,7 @@ class ApiRequest::Parser {
     if (!named) return Fail(kObject);
     std::string bytes;
     if (!absl::Base64Unescape({reader_.text().data(), reader_.text().size()}, &bytes)) {
-      return Fail("base64 that is none");
+      return Fail("invalid base64");
     }
     return Next() == JsonToken::kObjectEnd ? Add(bytes) : Fail(kObject);
   }

@@ -13,7 +13,7 @@ class NoMigrations final : public server::Migrations {
   explicit NoMigrations(server::Services& server) { server.migrations.Fill(*this); }
 
   void Begin(server::Client&, const server::MigrationTarget&, server::MigrationBatch) override {}
-  void GoOn(server::Client&, server::MigrationBatch) override {}
+  void Continue(server::Client&, server::MigrationBatch) override {}
   std::unique_ptr<server::MigrationResult> Take(const server::Client&) override { return nullptr; }
 };
 
