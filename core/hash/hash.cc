@@ -1,5 +1,8 @@
 #include "core/hash/hash.h"
 
+#include <absl/algorithm/container.h>
+#include <absl/container/inlined_vector.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -125,13 +128,16 @@ bool Hash::IsPacked(std::string_view bytes) {
   if (bytes.empty() || bytes.size() > kMaxPackedBytes) return false;
   if (bytes.front() != kListpackRun && bytes.front() != kHashtableRun) return false;
   bytes.remove_prefix(1);
-  bool all_codes = !bytes.empty();
-  size_t cells = 0;
-  for (; all_codes && !bytes.empty(); ++cells) {
-    std::string_view cell;
-    all_codes = ReadLengthPrefixed(bytes, cell) && IsCode(cell);
+  // A field that is there twice would be counted twice, and only one of them found.
+  absl::InlinedVector<std::string_view, 16> fields;
+  while (!bytes.empty()) {
+    std::string_view field;
+    std::string_view value;
+    if (!ReadLengthPrefixed(bytes, field) || !ReadLengthPrefixed(bytes, value)) return false;
+    if (!IsCode(field) || !IsCode(value) || absl::c_linear_search(fields, field)) return false;
+    fields.push_back(field);
   }
-  return all_codes && cells % 2 == 0;
+  return !fields.empty();
 }
 
 std::string_view Hash::EncodingOfPacked(std::string_view bytes) {

@@ -107,8 +107,10 @@ class Hash {
   // large; `out` may then hold a part of it.
   [[nodiscard]] bool SavePacked(std::string& out) const;
   // Replaces the fields by those of `bytes`. Returns false if `bytes` are malformed, but does not
-  // check that each cell is a code: bytes from elsewhere must be checked with IsPacked. O(bytes).
+  // check that each cell is a code and each field there once: bytes from elsewhere must be checked
+  // with IsPacked. O(bytes).
   [[nodiscard]] bool LoadPacked(std::string_view bytes);
+  // Whether `bytes` are what SavePacked gives for some hash. At most kMaxPackedBytes are.
   static bool IsPacked(std::string_view bytes);
   // The encoding() of a hash in packed form.
   static std::string_view EncodingOfPacked(std::string_view bytes);

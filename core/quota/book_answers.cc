@@ -23,9 +23,9 @@ void BookAnswers::Fetch(std::span<const uint64_t> users, std::span<const uint64_
   for (const uint64_t hash : skus) book_.limits.PrefetchRecord(hash);
 }
 
-BookAnswers::Hashes BookAnswers::Approach(const QuotaId& user, const BookIds& skus,
-                                          bool prefetched) const {
-  Hashes hashes;
+BookAnswers::CallHashes BookAnswers::Approach(const QuotaId& user, const BookIds& skus,
+                                              bool prefetched) const {
+  CallHashes hashes;
   hashes.user = book_.users.Hash(EntityKey(user).view());
   for (const BookId sku : skus) hashes.skus.push_back(book_.limits.Hash(EntityKey(sku).view()));
   if (!prefetched) Fetch({&hashes.user, 1}, hashes.skus);
@@ -46,7 +46,8 @@ void BookAnswers::Prefetch(std::span<const QuotaId> users, std::span<const Quota
   Fetch({of_users.data(), users.size()}, {of_skus.data(), skus.size()});
 }
 
-void BookAnswers::AddSkus(const BookIds& skus, const Hashes& hashes, LeftCounters& counters) const {
+void BookAnswers::AddSkus(const BookIds& skus, const CallHashes& hashes,
+                          LeftCounters& counters) const {
   const BookLimits limits(book_);
   for (size_t i = 0; i < skus.size(); ++i) {
     if (counters.Knows(skus[i])) continue;
@@ -60,7 +61,7 @@ void BookAnswers::Left(const QuotaId& user, std::span<const QuotaId> skus, int64
   BookIds wanted(skus.size());
   for (size_t i = 0; i < skus.size(); ++i) wanted[i] = book_.Find(skus[i]);
   if (wanted.size() > LeftCounters::kFewSkus) LeaveDistinct(wanted);
-  const Hashes hashes = Approach(user, wanted, prefetched);
+  const CallHashes hashes = Approach(user, wanted, prefetched);
   const RecordTable::Record record = book_.users.Find(EntityKey(user).view(), hashes.user);
   if (record) record.PrefetchPayload();
   AddSkus(wanted, hashes, counters);

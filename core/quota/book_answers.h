@@ -17,17 +17,17 @@ class BookAnswers {
   explicit BookAnswers(BookData& book) : book_(book) {}
 
   // Hashes of the user and the SKUs that a call is going to look up.
-  struct Hashes {
+  struct CallHashes {
     uint64_t user;
     absl::InlinedVector<uint64_t, 8> skus;
   };
   // Returns them, and prefetches what is there unless `prefetched`.
-  Hashes Approach(const QuotaId& user, const BookIds& skus, bool prefetched = false) const;
+  CallHashes Approach(const QuotaId& user, const BookIds& skus, bool prefetched = false) const;
   // See QuotaBook::Prefetch.
   void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
 
   // Adds the limits of the SKUs, which are distinct, to the counters.
-  void AddSkus(const BookIds& skus, const Hashes& hashes, LeftCounters& counters) const;
+  void AddSkus(const BookIds& skus, const CallHashes& hashes, LeftCounters& counters) const;
   // See QuotaBook.
   void Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms, int64_t now_ms,
             QuotaLefts& left, bool prefetched) const;

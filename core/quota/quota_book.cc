@@ -67,7 +67,7 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
   for (size_t i = 0; i < skus.size(); ++i) skus[i] = data_->Find(order.items[i].sku);
   LeaveDistinct(skus);
   const BookAnswers answers(*data_);
-  const BookAnswers::Hashes hashes = answers.Approach(order.user, skus);
+  const BookAnswers::CallHashes hashes = answers.Approach(order.user, skus);
   const LargeStore store(*data_);
   LargeUser* const large = store.Open(EntityKey(order.user).view());
   OpenUser user = users.Open(order.user, hashes.user, now_ms);

@@ -58,14 +58,14 @@ void LIndex(CommandContext& context) {
   ReplyElement(context.reply, *list, *place);
 }
 
-struct Range {
+struct ElementRange {
   size_t from = 0;
   size_t to = 0;
 };
 
 // Returns the places of an inclusive range of indexes; negative indexes count from the end. Both
 // places are 0 if the range is empty.
-Range RangeOf(const List& list, int64_t start, int64_t end) {
+ElementRange RangeOf(const List& list, int64_t start, int64_t end) {
   const auto size = static_cast<int64_t>(list.size());
   if (start < 0) start = std::max<int64_t>(start + size, 0);
   if (end < 0) end += size;
@@ -80,7 +80,7 @@ void LRange(CommandContext& context) {
   if (!end) return;
   List* list = nullptr;
   if (!context.Read(context.args[1], list)) return;
-  const auto [from, to] = list == nullptr ? Range{} : RangeOf(*list, *start, *end);
+  const auto [from, to] = list == nullptr ? ElementRange{} : RangeOf(*list, *start, *end);
   context.reply.Array(to - from);
   if (list == nullptr) return;
   list->ForEach(from, to, [&](const ElementView& text) {

@@ -350,6 +350,30 @@ TEST_CASE("hash: small ones are packed for their key's record") {
   CHECK_FALSE(Filled(100).SavePacked(large));
 }
 
+TEST_CASE("hash: packed bytes that were changed are refused, or are those of some hash") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  int accepted = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    Hash source(kSeed);
+    for (uint64_t f = 2 + random.Below(6); f > 0; --f) {
+      source.Set(std::string(1, static_cast<char>('a' + random.Below(8))), "v", kLimits);
+    }
+    std::string bytes;
+    REQUIRE(source.SavePacked(bytes));
+    // A byte becomes as another one is.
+    bytes[1 + random.Below(bytes.size() - 1)] = bytes[1 + random.Below(bytes.size() - 1)];
+    if (!Hash::IsPacked(bytes)) continue;
+    ++accepted;
+    Hash hash(kSeed);
+    REQUIRE(hash.LoadPacked(bytes));
+    std::set<std::string> names;
+    hash.ForEach([&](std::string_view field, std::string_view) { names.emplace(field); });
+    REQUIRE(hash.size() == names.size());
+  }
+  CHECK(accepted > 1000);
+}
+
 TEST_CASE("hash: packed bytes that are malformed are refused") {
   std::string bytes;
   REQUIRE(Filled(3).SavePacked(bytes));
@@ -362,6 +386,9 @@ TEST_CASE("hash: packed bytes that are malformed are refused") {
   }
   using std::string_literals::operator""s;
   CHECK(Hash::IsPacked("l\1f\1v"s));
+  CHECK(Hash::IsPacked("l\1f\1v\1g\1v"s));
+  CHECK_FALSE(Hash::IsPacked("l\1f\1v\1f\1v"s));  // a field is there once
+  CHECK_FALSE(Hash::IsPacked("l"s));
   CHECK_FALSE(Hash::IsPacked("x\1f\1v"s));
   CHECK_FALSE(Hash::IsPacked("l\1f"s));
   CHECK_FALSE(Hash::IsPacked("l\1f\1"s + "7"));  // an integer's code is another one
