@@ -48,7 +48,7 @@ void AppendRule(std::string& out, const LimitRule& rule) {
 bool ReadZone(std::string_view& in, ZoneSource* zones, LimitRule& rule) {
   std::string_view name;
   if (!ReadLengthPrefixed(in, name)) return false;
-  if (zones == nullptr) return true;
+  if (zones == nullptr) return Zone::IsName(name) || Zone::OfOffset(name).has_value();
   rule.zone = zones->FindStored(name);
   return rule.zone != nullptr;
 }
