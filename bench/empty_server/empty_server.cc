@@ -2,10 +2,10 @@
 // +PONG, on one edge-triggered epoll set, as tallyd's loop does. What it costs is the kernel's part
 // of a request, below which no server with this loop can be. bench/loop.py compares them.
 //
-//   empty_server --port PORT [anything else is ignored; --second-thread starts one that only
-//   sleeps:
-//                the kernel then counts who uses a descriptor at each call, as in any server that
-//                logs]
+//   empty_server --port PORT [--second-thread]
+//
+// With --second-thread another one only sleeps: the kernel then counts at each call who uses a
+// descriptor, as in any server that logs. What else is given is ignored.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

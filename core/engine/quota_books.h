@@ -28,7 +28,7 @@ class QuotaBooks {
     std::string_view book;
     int64_t judged_at_ms = 0;                  // unix ms
     std::optional<int64_t> retention_ms = {};  // the new minimum retention, > 0; nullopt: as before
-    // Of when the call was judged: what is kept is decided so much earlier (Place::forget_at).
+    // Of when the call was judged: what is kept is decided so much earlier (Place::forget_at_ms).
     int64_t lag_ms = 0;
   };
   struct Outcome : KeyOutcome {

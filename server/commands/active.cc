@@ -8,8 +8,8 @@
 //   ACTIVE.FORGET key id …
 //   ACTIVE.ALTER key [WINDOW d] [KEEP d] NOW t [FORGET t]
 // A TOUCH without ids sets back what lies after t (see AheadWalk). FORGET follows if old days were
-// deleted by another instant than NOW (see Place::forget_at). Only a log has options after the ids;
-// there AT always follows them. The first TOUCH creates the key with the default options, in a
+// deleted by another instant than NOW (see Place::forget_at_ms). Only a log has options after the
+// ids; there AT always follows them. The first TOUCH creates the key with the default options, in a
 // replay too.
 #include <algorithm>
 #include <iterator>
