@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/time/zone_source.h"
+
 namespace tally::hold_rules_test {
 namespace {
 
@@ -73,6 +75,24 @@ TEST_CASE("rules with anything after HOLDS are malformed") {
   for (const LimitRule& rule : {kMinute, LimitRule::Concurrent(3), InShadow(kHour)}) {
     const std::string rules = Saved({kMinute, LimitRule::Holds(90'000, 500)}) + Saved({rule});
     CHECK_FALSE(ReadHoldCounters(rules, counters));
+  }
+}
+
+// What is accepted when it is loaded is read again when the hold ends.
+TEST_CASE("rules are well formed without zones if and only if they are with them") {
+  UtcOnly zones;
+  for (const std::string name : {"UTC", "+08:00", "Asia/Shanghai", "Asia/Sh\nghai", "+99:00", ""}) {
+    INFO(name);
+    Zone* zone = zones.FindStored("Some/Zone");  // which this source lacks
+    std::string rules = Saved({LimitRule::Calendar(1, CalendarUnit::kDay, *zone)});
+    const size_t place = rules.find("Some/Zone");
+    REQUIRE(place != std::string::npos);
+    rules.replace(place - 1, 10, std::string(1, static_cast<char>(name.size())) + name);
+    HoldCounters counters;
+    HoldRules read;
+    const bool is_zone = zones.FindStored(name) != nullptr;
+    CHECK(ReadHoldCounters(rules, counters) == is_zone);
+    CHECK(ReadHoldRules(rules, zones, read) == is_zone);
   }
 }
 
