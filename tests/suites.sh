@@ -35,7 +35,7 @@ e2e_name() {
 
 # run_case TEXT: shows the commands, so that they can be repeated.
 run_case() {
-  local file layer status=1
+  local layer status=1
   conf/packaging/install_packages conf/packaging/packages.txt tests/packages.txt
   for layer in core hosted server module; do
     grep -rqF "TEST_CASE(\"$1" "tests/unit/$layer" || continue
@@ -79,7 +79,6 @@ targets_of() {
 
 # run_e2e PRESET NAME
 run_e2e() {
-  if [[ $2 == module_* || $2 == moving_in || $2 == migrate ]]; then build "$1" tallyd tally_module || return; fi
   if [[ -e tests/e2e/$2/run ]]; then
     run_against "$1" "tests/e2e/$2/run"
   else
@@ -89,14 +88,12 @@ run_e2e() {
 
 # run_against PRESET PROGRAM…
 run_against() {
-  build "$1" tallyd || return
   TALLYD=$PWD/build/$1/bin/tallyd limited "${@:2}"
 }
 
 # The corpus in the repository is read; what the fuzzer finds goes to the build directory, and what
 # makes it crash to the logs. Of itself libFuzzer ends with 77 then, which means skipped here.
 run_fuzz() {
-  build asan "$1_fuzz" || return
   local found=build/asan/corpus/$1 words=()
   mkdir -p "$found"
   if [[ -e tests/fuzz/$1.dict ]]; then words=(-dict="tests/fuzz/$1.dict"); fi
@@ -111,8 +108,7 @@ check_each_file() {
 
 # At a hundredth of the full size, for what it checks: times say nothing beside other suites.
 run_quota_scale() {
-  build release tallyd quota_scale &&
-    limited build/release/bin/quota_scale --scale 0.01 --seconds 2 --dir "${TMPDIR:-/tmp}"
+  limited build/release/bin/quota_scale --scale 0.01 --seconds 2 --dir "${TMPDIR:-/tmp}"
 }
 
 # A compiler warns only when it compiles. What it says of other projects' headers is theirs to mend.
@@ -122,19 +118,21 @@ check_warnings() {
 }
 
 run_suite() {
+  local targets
+  read -ra targets < <(targets_of "$1") && { build "${targets[@]}" || return; }
   case $1 in
     structure) limited python3 tests/structure_test.py ;;
     warnings) check_warnings ;;
     each-file) check_each_file ;;
-    unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
-    unit-hosted) build asan hosted_tests && limited build/asan/bin/hosted_tests ;;
-    unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
-    unit-module) build asan module_tests && limited build/asan/bin/module_tests ;;
-    unit-threads) build tsan thread_tests && limited build/tsan/bin/thread_tests ;;
+    unit-core) limited build/asan/bin/core_tests ;;
+    unit-hosted) limited build/asan/bin/hosted_tests ;;
+    unit-server) limited build/asan/bin/server_tests ;;
+    unit-module) limited build/asan/bin/module_tests ;;
+    unit-threads) limited build/tsan/bin/thread_tests ;;
     # One seed, so that a change is judged by what it changed; other seeds are run by hand.
-    differential) build release tallyd differential && limited tests/differential/run "$(scaled 1000000)" "${DIFFERENTIAL_SEED:-2174692065}" ;;
+    differential) limited tests/differential/run "$(scaled 1000000)" "${DIFFERENTIAL_SEED:-2174692065}" ;;
     embedding) limited tests/embedding/run ;;
-    calendar) build release calendar_windows && limited python3 tests/calendar/calendar_test.py build/release/bin/calendar_windows ;;
+    calendar) limited python3 tests/calendar/calendar_test.py build/release/bin/calendar_windows ;;
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
     clients-*) run_against release "tests/clients/${1#clients-}/run" ;;
     e2e-*) run_e2e release "${1#e2e-}" ;;
