@@ -77,6 +77,9 @@ targets_of() {
   esac
 }
 
+# computes NAME: whether the suite computes all the time; the others mostly wait for a clock or a process.
+computes() { [[ $1 == each-file || $1 == unit-* || $1 == differential || $1 == fuzz-* || $1 == bench-* ]]; }
+
 # run_e2e PRESET NAME
 run_e2e() {
   if [[ -e tests/e2e/$2/run ]]; then
