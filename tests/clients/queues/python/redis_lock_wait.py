@@ -46,9 +46,9 @@ def main():
     waiting.join()
     second.release()
     contend(client)
-    short = redis_lock.Lock(client, "short", expire=1, auto_renewal=True)
+    short = redis_lock.Lock(client, "short", expire=6, auto_renewal=True)  # renewed each four seconds
     with short:
-        time.sleep(1.5)
+        time.sleep(7)
         show("renewed", redis_lock.Lock(client, "short").acquire(blocking=False))
     kept = redis_lock.Lock(client, "kept", expire=100, id="kept")
     show("kept", kept.acquire())
