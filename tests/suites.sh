@@ -69,7 +69,7 @@ targets_of() {
     unit-*) echo asan "${1#unit-}_tests" ;;
     differential) echo release tallyd differential ;;
     calendar) echo release calendar_windows ;;
-    asan-e2e-*) echo asan tallyd ;;
+    asan-e2e-*) targets_of "${1#asan-}" | sed 's/^release/asan/' ;;
     e2e-module_* | e2e-moving_in | e2e-migrate) echo release tallyd tally_module ;;
     e2e-* | clients-*) echo release tallyd ;;
     fuzz-*) echo asan "${1#fuzz-}_fuzz" ;;

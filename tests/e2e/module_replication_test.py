@@ -95,7 +95,8 @@ def check_replica_log(report, name, copy, digest, now):
     replica = Caller(copy.port)
     wait_for(lambda: {replica.info("persistence", f"aof_rewrite_{state}")
                       for state in ("in_progress", "scheduled")} == {"0"})
-    # While the disk still syncs, everysec keeps what follows in memory for up to two seconds.
+    # Under everysec, redis-server keeps what follows in memory for up to two seconds while a sync runs. Under always it
+    # has written everything before it answers.
     replica.call("CONFIG", "SET", "appendfsync", "always")
     copy.kill()
     copy.directives["replicaof"] = "no one"

@@ -89,7 +89,8 @@ class Walk {
         book_(random.Next(), kMinRetention),
         model_(kMinRetention) {}
 
-  // Nothing is due meanwhile, so that it always ends.
+  // What random steps would reach only by chance. The clock stands still, so nothing is forgotten
+  // meanwhile.
   void BuyUntil(size_t purchases) {
     model_.Tick(now_ms_);
     while (book_.stats().purchases <= purchases) Buy();
